@@ -1,0 +1,185 @@
+package provider
+
+import (
+	"net/http"
+	"time"
+
+	"dev.scrapetop/engine/limits"
+)
+
+// Kind is what a call is for.
+type Kind string
+
+// The kinds of call, as in the attempts view.
+const (
+	Submit Kind = "submit" // hands one or several tasks to a platform, sync or async
+	Fetch  Kind = "fetch"  // direct: gets the page itself
+	Poll   Kind = "poll"   // asks for (and may collect) a remote job
+	Probe  Kind = "probe"  // the single call after a cooldown; built like the submit or fetch it stands for
+	Lookup Kind = "lookup" // robots.txt, a sitemap, health, a search for a lost submit
+)
+
+// Outcome is how a call ended for a task (CONTRACT section 7).
+type Outcome string
+
+// The outcomes.
+const (
+	Accepted       Outcome = "accepted"
+	Invalid        Outcome = "invalid"
+	Limited        Outcome = "limited"
+	Busy           Outcome = "busy"
+	Blocked        Outcome = "blocked"
+	Denied         Outcome = "denied"
+	NotFound       Outcome = "not_found"
+	Refused        Outcome = "refused"
+	Failed         Outcome = "failed"
+	Transport      Outcome = "transport"
+	AcceptedRemote Outcome = "accepted_remote"
+	StillRunning   Outcome = "still_running"
+	Lost           Outcome = "lost"
+	TooLarge       Outcome = "too_large"  // the body decodes to more than the cap; final
+	Redirected     Outcome = "redirected" // direct: the task goes on at Item.Location, as a call of that host
+)
+
+// Layer is who said no.
+type Layer string
+
+// The layers. NoLayer is an answer that refused nothing.
+const (
+	NoLayer        Layer = ""
+	LayerAccount   Layer = "account"
+	LayerRate      Layer = "rate"
+	LayerPending   Layer = "pending"
+	LayerCapacity  Layer = "capacity"
+	LayerQuota     Layer = "quota"
+	LayerAuth      Layer = "auth"
+	LayerTarget    Layer = "target"
+	LayerTransport Layer = "transport"
+)
+
+// Target is one task as a call sees it.
+type Target struct {
+	Task int64
+	URL  string // what to fetch now: the task's URL, or where a redirect led
+}
+
+// Call is one thing asked of a provider, for one or several tasks.
+type Call struct {
+	ID         uint64 // unique in the process; the exchange id in attempts is made from it
+	Kind       Kind
+	For        Kind // for a Probe: the kind it stands for; otherwise equal to Kind
+	Targets    []Target
+	Domain     string // of Targets[0]; empty for a batch over several
+	Credential string // the credential's name; empty for direct
+	Job        string // remote job id, for polls
+	Sent       time.Time
+}
+
+// Request is the HTTP request of a call.
+type Request struct {
+	Method string
+	URL    string
+	Header http.Header
+	Body   []byte
+}
+
+// Fault is why there is no whole response.
+type Fault string
+
+// The faults a transport reports.
+const (
+	NoFault        Fault = ""
+	FaultDNS       Fault = "dns"
+	FaultConnect   Fault = "connect"
+	FaultTLS       Fault = "tls"
+	FaultTimeout   Fault = "timeout"
+	FaultReset     Fault = "reset"     // closed or reset before a whole response
+	FaultTruncated Fault = "truncated" // the body ended early
+	FaultDecode    Fault = "decode"    // content-encoding could not be undone
+	FaultTooLarge  Fault = "too_large" // the decoded body passed the cap
+	FaultProtocol  Fault = "protocol"  // not HTTP as Go's client reads it
+	FaultForbidden Fault = "forbidden" // an address that the manners refuse: a public name that leads to a private one
+	FaultCancelled Fault = "cancelled" // abandoned by us
+)
+
+// Response is what the transport brings back. With a Fault, Status and Header may still be set (headers arrived).
+type Response struct {
+	Status   int
+	Header   http.Header
+	Body     []byte // decoded
+	Received time.Time
+	Elapsed  time.Duration
+	Fault    Fault
+	Sent     bool   // bytes of the request may have reached the server
+	Error    string // redacted, one line; empty without a Fault
+	Bytes    int64  // bytes on the wire of the body
+}
+
+// Page is a fetched document, not yet validated.
+type Page struct {
+	Body        []byte
+	ContentType string
+	FinalURL    string
+	Status      limits.Opt[int] // the target's HTTP status, where it is told
+	Header      http.Header     // the target's own headers; nil behind a platform that hides them
+}
+
+// Item is what a call meant for one of its tasks.
+type Item struct {
+	Task     int64
+	Outcome  Outcome
+	Layer    Layer
+	Target   limits.Opt[int] // target's HTTP status
+	Signal   limits.Signal   // what the target said, when Layer is target
+	Page     *Page           // with Accepted
+	Location string          // with Redirected: absolute, normalised by the receiver
+	Credits  float64
+	Error    string // redacted, one line
+}
+
+// Reply is the reading of one response: the call's own outcome and one Item per task it settles.
+//
+// The call's Outcome and Layer speak of the platform (or, for direct, of the target); an Item's of its task. A platform
+// that answered well while the target said 429 is Accepted without a layer at the call and Limited/target at the item.
+type Reply struct {
+	Outcome    Outcome
+	Layer      Layer
+	HTTPStatus limits.Opt[int]
+	Signal     limits.Signal
+	Job        string        // with AcceptedRemote: the remote job to poll
+	PollAfter  time.Duration // with AcceptedRemote, StillRunning: least time to the next poll; zero: the provider's default
+	Items      []Item        // empty when the call settled nothing (refused, still running, no answer)
+	Credits    float64
+	Unknown    bool // a paid submit that may have been carried out although no answer came
+	Error      string
+	Notes      []string
+}
+
+// Facts are the fixed properties of a provider (its sheet) that scheduling needs.
+type Facts struct {
+	Paid         bool          // a submit costs money: intents are committed before its bytes leave
+	Polls        bool          // it hands work over and is polled
+	AccountScope string        // the budget an `account` refusal cools: "credential" or "account"
+	FreeSlots    bool          // its headers tell free slots
+	SlotLease    time.Duration // how long the platform may count a dropped request as running
+	Retention    time.Duration // how long a remote job's result can be read, from its submit
+	MinGap       time.Duration // least time between starts of a credential
+	Timeout      time.Duration // default for one exchange
+	PollFirst    time.Duration // first poll after the hand-over
+	PollMax      time.Duration // growth of the poll interval ends here
+	DefaultWait  time.Duration // wait of a refusal that announced none, zero: own backoff
+	WorstCredits float64       // most that one submit may cost with the configured options
+}
+
+// Provider turns calls into requests and responses into replies. Implementations are pure: no I/O, no clock, no state;
+// safe for concurrent use.
+type Provider interface {
+	Name() string
+	Facts() Facts
+	// Profile is how the platform's limit fields are to be read.
+	Profile() limits.Profile
+	// Request builds the HTTP request of a call. key is the credential's secret, empty for direct.
+	Request(c Call, key string) (Request, error)
+	// Read says what a response means for the call and its tasks.
+	Read(c Call, r Response) Reply
+}

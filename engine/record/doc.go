@@ -1,0 +1,2 @@
+// Package record validates a page and extracts a record.
+package record

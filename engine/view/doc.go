@@ -1,0 +1,2 @@
+// Package view is the read model behind the screens.
+package view

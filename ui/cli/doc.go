@@ -1,0 +1,2 @@
+// Package cli holds the commands and the configuration.
+package cli
