@@ -38,6 +38,7 @@ type RunSpec struct {
 	Input    string          // identity of the input: an unfinished run with the same Input and Provider is offered for resume
 	Provider string          //
 	Settings json.RawMessage // what resume needs: the options of the run, without secrets
+	Options  string          // identity of the request options: results of other runs are reused only when it is the same
 }
 
 // Run is a run with its totals.
@@ -254,4 +255,26 @@ type Tx struct {
 	State     RunState // empty: unchanged
 	Reason    string   // with State
 	Finished  time.Time
+}
+
+// Queued is what Enqueue did with a batch.
+type Queued struct {
+	Added      int64
+	Duplicates int64
+	Domains    []DomainCount // tasks added by domain
+}
+
+// DomainCount is the waiting work of a domain.
+type DomainCount struct {
+	Domain  string
+	Waiting int64 // pending and delayed
+	Oldest  time.Time
+}
+
+// Want asks for the next waiting tasks of a domain, in the order (priority descending, id), beyond a position.
+type Want struct {
+	Domain        string
+	N             int
+	AfterPriority int
+	AfterID       int64 // zero: from the start
 }
