@@ -1,0 +1,190 @@
+package budget
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Own backoff (DESIGN section 5): Floor + U(0, min(BackoffCap, 1 s * 2^k)).
+const (
+	Floor      = 500 * time.Millisecond
+	BackoffCap = 60 * time.Second
+	// BlockHold is how long a target that refuses access five times in a row is left alone.
+	BlockHold = 30 * time.Minute
+	// InARow is how many failures, or refusals of access, without an acceptance between them close a budget.
+	InARow = 5
+)
+
+// Backoff is the range of our own wait after k failures in a row (k from 0): capped exponential with full jitter.
+func Backoff(k int) (least, most time.Duration) {
+	span := BackoffCap
+	if k < 6 { // 1 s * 2^6 is past the cap
+		span = min(BackoffCap, time.Second<<max(k, 0))
+	}
+	return Floor, Floor + span
+}
+
+// Wait draws from Backoff(k).
+func Wait(k int, rng *rand.Rand) time.Duration {
+	least, most := Backoff(k)
+	return least + time.Duration(rng.Int64N(int64(most-least)+1))
+}
+
+// Jitter is what an announced wait is lengthened by: up to min(1 s, 5 %), never negative.
+func Jitter(announced time.Duration, rng *rand.Rand) time.Duration {
+	most := min(time.Second, announced/20)
+	if most <= 0 {
+		return 0
+	}
+	return time.Duration(rng.Int64N(int64(most) + 1))
+}
+
+// Refusal is one answer that refuses.
+type Refusal struct {
+	Sent      time.Time
+	InFlight  int // calls of this budget in flight when it was sent, itself included
+	Wait      time.Duration
+	Announced bool // Wait is the server's; otherwise the budget backs off by itself
+	Cause     string
+	Layer     string
+	Probe     bool
+}
+
+// Refused records a refusal and returns the cooldown's end. fresh tells that it began a new event: a refusal of a call
+// sent before the cut belongs to the burst that set it and can only extend the wait.
+func (b *Budget) Refused(now time.Time, r Refusal, rng *rand.Rand) (until time.Time, fresh bool) {
+	b.answered = true
+	fresh = r.Probe || b.state == Open || b.state == Recovering
+	if !r.Probe && !b.cut.IsZero() && !r.Sent.After(b.cut) {
+		fresh = false
+	}
+	if r.Probe {
+		b.probe = false
+		b.cool.Failed++
+	}
+	var wait time.Duration
+	if fresh {
+		own := Wait(b.cool.Failed, rng)
+		switch {
+		case !r.Announced:
+			wait = own
+		case b.cool.Failed > 0:
+			wait = max(r.Wait+Jitter(r.Wait, rng), own)
+		default:
+			// Zero is an announcement too, and so is a past date: the floor still applies.
+			wait = max(r.Wait+Jitter(r.Wait, rng), Floor)
+		}
+	} else if r.Announced {
+		wait = r.Wait
+	}
+	if b.find != nil {
+		b.find.refused(now, r, fresh)
+	}
+	if fresh {
+		b.cut = now
+		b.cool = Cool{Since: now, Full: wait, Until: now.Add(wait), Cause: r.Cause, Layer: r.Layer, Announced: r.Announced, Failed: b.cool.Failed}
+		b.state = Cooling
+		b.slots.reopen = 1
+		return b.cool.Until, true
+	}
+	b.extend(now, wait, r.Cause, r.Layer, r.Announced)
+	return b.cool.Until, false
+}
+
+// extend moves the end of an active cooldown; it never moves it back.
+func (b *Budget) extend(now time.Time, wait time.Duration, cause, layer string, announced bool) {
+	until := now.Add(wait)
+	if wait <= 0 || !until.After(b.cool.Until) {
+		return
+	}
+	if b.state == Open || b.state == Recovering {
+		b.state = Cooling
+		b.cool.Since = now
+		b.slots.reopen = 1
+	}
+	b.cool.Until, b.cool.Full, b.cool.Cause, b.cool.Layer, b.cool.Announced = until, until.Sub(b.cool.Since), cause, layer, announced
+}
+
+// HoldUntil cools the budget until a time for a cause that is no refusal of load: access refused, failures in a row, a
+// cooldown kept from before a restart. It only grows.
+func (b *Budget) HoldUntil(now, until time.Time, cause, layer string, block bool) {
+	if !until.After(now) || b.state == Cooling && !until.After(b.cool.Until) {
+		return
+	}
+	failed := b.cool.Failed
+	b.cool = Cool{Since: now, Until: until, Full: until.Sub(now), Cause: cause, Layer: layer, Failed: failed, Hold: block}
+	b.state, b.cut = Cooling, now
+	b.slots.reopen = 1
+}
+
+// EndCooldown lets the probe go now: a person's wish.
+func (b *Budget) EndCooldown(now time.Time) bool {
+	if b.state != Cooling || !now.Before(b.cool.Until) {
+		return false
+	}
+	b.cool.Until = now
+	return true
+}
+
+// Shorten moves an active cooldown's end back by a suspend's length, for the time that passed unseen.
+func (b *Budget) Shorten(d time.Duration) {
+	if b.state == Cooling {
+		b.cool.Until = b.cool.Until.Add(-d)
+	}
+}
+
+// ProbeLost frees the probe's place when its call ended without telling anything about the limit (invalid, blocked,
+// failed, transport): another single probe follows after a backoff.
+func (b *Budget) ProbeLost(now time.Time, rng *rand.Rand) {
+	if !b.probe {
+		return
+	}
+	b.probe = false
+	b.cool.Failed++
+	wait := Wait(min(b.cool.Failed, 3), rng)
+	b.state = Cooling
+	b.cool.Until, b.cool.Full = now.Add(wait), now.Add(wait).Sub(b.cool.Since)
+}
+
+// ProbeVoid frees the probe's place without any judgement: its call was never sent.
+func (b *Budget) ProbeVoid() { b.probe = false }
+
+// Answered records an answer that the limit let through: accepted, not found, or our own wrong request.
+func (b *Budget) Answered(now, sent time.Time, inFlight int, probe bool) {
+	b.answered = true
+	if probe && b.probe {
+		b.probe = false
+		b.state = Recovering
+		b.cool.Failed = 0
+		b.cool.Hold = false
+		b.slots.reopen = 1
+		if b.find != nil {
+			b.find.reopen(now)
+		}
+	}
+	if b.state != Recovering && b.state != Open {
+		return
+	}
+	if b.find != nil {
+		b.find.accepted(now, sent, inFlight, b.state == Recovering)
+		if b.state == Recovering && b.find.reopened() {
+			b.state = Open
+		}
+		return
+	}
+	if b.state == Recovering {
+		b.slots.reopen *= 2
+		if limit := b.slots.allowed(); b.slots.reopen > 64 || limit > 0 && b.slots.reopen >= limit {
+			b.state = Open
+		}
+	}
+}
+
+// Failure counts a failure in a row; it returns how many.
+func (b *Budget) Failure() int { b.streak++; return b.streak }
+
+// Access counts a refusal of access in a row; it returns how many.
+func (b *Budget) Access() int { b.blocked++; return b.blocked }
+
+// Good ends both rows.
+func (b *Budget) Good() { b.streak, b.blocked = 0, 0 }
