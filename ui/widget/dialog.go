@@ -1,0 +1,155 @@
+package widget
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"dev.scrapetop/themes"
+)
+
+// Dialog is a question in a box over the screen.
+type Dialog struct {
+	Title   string
+	Lines   []string // printable text; wrapped at words
+	Buttons []string // the safe one first
+	Focus   int      // index of the button that Enter presses
+	Hint    string   // after the buttons or below them: "Esc: keep waiting"
+}
+
+// Draw returns the dialog as lines of exactly width cells, as many as it needs; one of under 12 cells is nil. Buttons stand
+// side by side where they fit, else one below the other. The one in focus is bold and marked by the cursor's glyph.
+func (d Dialog) Draw(look *Look, width int) []string {
+	inner := Inner(width)
+	if inner < 8 {
+		return nil
+	}
+	var body []string
+	for _, text := range d.Lines {
+		for line := range strings.SplitSeq(ansi.Wrap(text, inner, ""), "\n") {
+			body = append(body, look.Text(themes.Text, line, inner))
+		}
+	}
+	body = append(body, spaces(inner))
+	body = append(body, d.buttons(look, inner)...)
+	return Pane{Title: d.Title, Focused: true}.Draw(look, width, len(body)+2, body)
+}
+
+func (d Dialog) buttons(look *Look, inner int) []string {
+	const between = 2
+	need := -between
+	for _, b := range d.Buttons {
+		need += Width(b) + 6 + between
+	}
+	if len(d.Buttons) > 0 && need <= inner {
+		l := look.Line(inner).Gap((inner - need) / 2)
+		for i, b := range d.Buttons {
+			if i > 0 {
+				l.Gap(between)
+			}
+			d.button(l, i, b)
+		}
+		if d.Hint != "" && l.Room() >= Width(d.Hint)+between {
+			return []string{l.Right(themes.Dim, d.Hint).String()}
+		}
+		return d.hint(look, inner, []string{l.String()})
+	}
+	var out []string
+	for i, b := range d.Buttons {
+		l := look.Line(inner)
+		d.button(l, i, b)
+		out = append(out, l.String())
+	}
+	return d.hint(look, inner, out)
+}
+
+func (d Dialog) hint(look *Look, inner int, lines []string) []string {
+	if d.Hint == "" {
+		return lines
+	}
+	return append(lines, look.Line(inner).Fit(themes.Dim, d.Hint, inner, Centre).String())
+}
+
+func (d Dialog) button(l *Line, i int, text string) {
+	if i == d.Focus {
+		l.Strong(true).Repeat(themes.Focus, l.look.Glyphs.Cursor, 1).Gap(1).Text(themes.Focus, "["+text+"]").Strong(false).Gap(2)
+		return
+	}
+	l.Gap(2).Text(themes.Text, "["+text+"]").Gap(2)
+}
+
+// Overlay lays a box over a drawn screen with its top left corner at column x and line y; what lies outside the screen is
+// left out. All lines of base are width cells wide and stay so. Base is not changed.
+func Overlay(base, box []string, x, y, width int) []string {
+	out := append([]string(nil), base...)
+	for i, line := range box {
+		if y+i < 0 || y+i >= len(out) {
+			continue
+		}
+		out[y+i] = over(out[y+i], line, x, width)
+	}
+	return out
+}
+
+// over replaces the cells of base from x on by line. A wide character that would be halved becomes spaces.
+func over(base, line string, x, width int) string {
+	cells := Width(line)
+	if x < 0 {
+		line = ansi.TruncateLeft(line, -x, "")
+		cells, x = max(cells+x, 0), 0
+	}
+	if x >= width || cells == 0 {
+		return base
+	}
+	if cells > width-x {
+		cells = width - x
+		line = Fit(ansi.Truncate(line, cells, ""), cells, Left)
+	}
+	left := ansi.Truncate(base, x, "")
+	left += spaces(x - Width(left))
+	right := ansi.TruncateLeft(base, x+cells, "")
+	return left + line + spaces(width-x-cells-Width(right)) + right
+}
+
+// Middle is where a thing of size cells begins to stand in the middle of a whole.
+func Middle(whole, size int) int { return max((whole-size)/2, 0) }
+
+// Banner is a line across the screen that tells a state nobody may overlook; colour is not what tells it.
+func Banner(look *Look, width int, mark Mark, text string) string {
+	l := look.Line(width).Strong(true).Gap(1).Repeat(mark.Role, mark.Glyph, 1).Gap(1)
+	if mark.Word != "" {
+		l.Text(mark.Role, mark.Word).Gap(1)
+	}
+	return l.Text(mark.Role, text).String()
+}
+
+// Toast is one line of news with what to press at its right; the hint gives way when there is no room for both.
+func Toast(look *Look, width int, role themes.Role, text, hint string) string {
+	l := look.Line(width).Gap(1)
+	if role == themes.Bad || role == themes.Warn {
+		l.Repeat(role, look.Glyphs.Look, 1).Gap(1)
+	}
+	if room := l.Room() - Width(hint) - 3; hint != "" && Width(text) <= room {
+		return l.Text(role, text).Gap(3).Text(themes.Dim, hint).String()
+	}
+	return l.Text(role, text).String()
+}
+
+// Undo is the toast of an act that can be taken back, with the seconds that are left as a number and as a bar.
+func Undo(look *Look, width int, text, key string, left, of int) string {
+	bar := 10
+	if width < 80 {
+		bar = 0
+	}
+	note := key + ": undo, " + Thousands(int64(max(left, 0))) + " s left"
+	l := look.Line(width).Gap(1)
+	room := l.Room() - Width(note) - 3
+	if bar > 0 {
+		room -= bar + 1
+	}
+	l.Text(themes.Text, look.cutTo(text, max(room, 0))).Gap(3).Text(themes.Focus, note)
+	if bar > 0 {
+		l.Gap(1).Gauge(themes.Focus, left, of, 0, bar)
+	}
+	return l.String()
+}

@@ -1,0 +1,89 @@
+package widget
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Align is the side a text keeps to in its cells.
+type Align uint8
+
+// Text stands left, numbers right, buttons in the middle.
+const (
+	Left Align = iota
+	Right
+	Centre
+)
+
+// Width is the number of cells s takes on a terminal; colour codes take none. It is the one measure of the program.
+func Width(s string) int {
+	if printable(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
+
+// Fit returns s in exactly width cells: cut at a grapheme cluster with "…", or filled with spaces on the side away from
+// align. Colour codes in s stay whole. A width below one gives the empty string.
+func Fit(s string, width int, align Align) string {
+	s, cells := cut(s, width, "…")
+	if cells >= width {
+		return s
+	}
+	gap := width - cells
+	switch align {
+	case Right:
+		return spaces(gap) + s
+	case Centre:
+		return spaces(gap/2) + s + spaces(gap-gap/2)
+	}
+	return s + spaces(gap)
+}
+
+// Truncate returns s in at most width cells, cut as Fit does.
+func Truncate(s string, width int) string {
+	s, _ = cut(s, width, "…")
+	return s
+}
+
+// cut returns s in at most width cells, with mark (one cell) at its end if something was left out, and its cells.
+func cut(s string, width int, mark string) (string, int) {
+	if width <= 0 {
+		return "", 0
+	}
+	if printable(s) {
+		if len(s) <= width {
+			return s, len(s)
+		}
+		return s[:width-1] + mark, width
+	}
+	cells := ansi.StringWidth(s)
+	if cells <= width {
+		return s, cells
+	}
+	s = ansi.Truncate(s, width, mark)
+	return s, ansi.StringWidth(s)
+}
+
+// printable tells whether s is printable ASCII only, so that bytes are cells.
+func printable(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i]-0x20 > 0x7e-0x20 {
+			return false
+		}
+	}
+	return true
+}
+
+const blank = "                                                                                                                                "
+
+func spaces(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if n <= len(blank) {
+		return blank[:n]
+	}
+	return strings.Repeat(" ", n)
+}
