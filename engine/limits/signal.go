@@ -41,6 +41,10 @@ type Profile struct {
 	ResetMillis bool
 	// MaxReset, when positive, clamps what a reset field may say (Spidra: 900 s).
 	MaxReset time.Duration
+	// RoomyReset: a 429 without a wait of its own waits for the reset even when the counter shows room, because whoever
+	// refuses and whoever counts need not be the same (a web server). Off where a 429 can be about another limit than
+	// the one that is counted (Spidra's pending jobs).
+	RoomyReset bool
 }
 
 // Response is the part of an HTTP response that limits reads.
@@ -57,7 +61,7 @@ type Signal struct {
 	// Wait is what the server asks us to wait now, clamped to [0, MaxWait]. Not OK: it announced nothing usable.
 	// Zero is an announcement (reset now, a past date): the caller's own floor still applies.
 	Wait       Opt[time.Duration]
-	WaitSource string // "retry-after", "retry-after-ms", "ratelimit-reset", "body"; empty when Wait is not OK
+	WaitSource string // "retry-after", "retry-after-ms", "x-ratelimit-retry-after", "ratelimit-reset", "body"; empty when Wait is not OK
 	Saturated  bool   // the announced wait was beyond MaxWait
 
 	Limit     Opt[int64]

@@ -1,0 +1,438 @@
+package limits
+
+import (
+	"bufio"
+	"encoding/json"
+	"math"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// readCase is a line of either table in testdata.
+type readCase struct {
+	ID           string
+	Provider     string
+	Header       string
+	Value        json.RawMessage
+	Bytes        string
+	Headers      map[string]json.RawMessage
+	ExtraHeaders map[string]json.RawMessage `json:"extra_headers"`
+	ResponseDate string                     `json:"response_date"`
+	ClientNow    time.Time                  `json:"client_now"`
+	ReceivedAt   time.Time                  `json:"received_at"`
+	Status       int
+	Body         json.RawMessage
+	Tolerance    float64
+	Saturates    bool
+	Env          map[string]string
+	Unit         string
+
+	ExpectSeconds *float64        `json:"expect_seconds"`
+	Expect        map[string]any  `json:"expect"`
+	AlsoOK        json.RawMessage `json:"also_ok"`
+}
+
+func readCases(t *testing.T, file string) []readCase {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []readCase
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var c readCase
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		all = append(all, c)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var profiles = map[string]Profile{
+	"evomi":  {Name: "evomi", FreeSlots: true, WaitFields: []string{"reset"}},
+	"spidra": {Name: "spidra", WaitFields: []string{"retry_after"}, MaxReset: 15 * time.Minute},
+}
+
+func (c readCase) response(t *testing.T) Response {
+	t.Helper()
+	r := Response{Status: c.Status, Header: http.Header{}, Body: c.Body, Received: c.ClientNow, Profile: profiles[c.Provider]}
+	if r.Status == 0 {
+		r.Status = http.StatusTooManyRequests
+	}
+	if !c.ReceivedAt.IsZero() {
+		r.Received = c.ReceivedAt
+	}
+	if c.ResponseDate != "" {
+		r.Header.Set("Date", c.ResponseDate)
+	}
+	add := func(name string, raw json.RawMessage) {
+		var lines []string
+		if json.Unmarshal(raw, &lines) != nil {
+			var line *string
+			if err := json.Unmarshal(raw, &line); err != nil {
+				t.Fatalf("header %s: %v", name, err)
+			}
+			if line != nil {
+				lines = []string{*line}
+			}
+		}
+		for _, line := range lines {
+			if c.Bytes == "latin-1" {
+				var raw []byte
+				for _, char := range line {
+					raw = append(raw, byte(char))
+				}
+				line = string(raw)
+			}
+			r.Header.Add(name, line)
+		}
+	}
+	for name, raw := range c.Headers {
+		add(name, raw)
+	}
+	for name, raw := range c.ExtraHeaders {
+		add(name, raw)
+	}
+	if c.Header != "" {
+		add(c.Header, c.Value)
+	}
+	return r
+}
+
+// inZone runs a test as if the process had been started with TZ set.
+func inZone(t *testing.T, name string) {
+	t.Helper()
+	if name == "" {
+		return
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		zone = time.FixedZone(name, 5*3600+45*60)
+	}
+	old := time.Local
+	time.Local = zone
+	t.Cleanup(func() { time.Local = old })
+}
+
+func TestRetryAfterTable(t *testing.T) {
+	for _, c := range readCases(t, "testdata/retry_after.jsonl") {
+		t.Run(c.ID, func(t *testing.T) {
+			inZone(t, c.Env["TZ"])
+			r := c.response(t)
+			s := Read(r)
+			var also []any
+			if len(c.AlsoOK) > 0 {
+				if err := json.Unmarshal(c.AlsoOK, &also); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !s.Wait.OK {
+				if c.ExpectSeconds != nil && !slices.Contains(also, nil) {
+					t.Fatalf("no wait from %.60q, want %v", r.Header, *c.ExpectSeconds)
+				}
+				return
+			}
+			if c.Saturates && s.Wait.V == MaxWait && s.Saturated {
+				return
+			}
+			got := (s.Wait.V - c.ClientNow.Sub(r.Received)).Seconds()
+			for _, want := range append(also, ptrAny(c.ExpectSeconds)) {
+				if want == "saturated" && s.Saturated {
+					return
+				}
+				if want, ok := want.(float64); ok && math.Abs(got-want) <= c.Tolerance+1e-9 {
+					return
+				}
+			}
+			t.Fatalf("wait %v (%s) from %.60q, want %v or %v", got, s.WaitSource, r.Header, ptrAny(c.ExpectSeconds), also)
+		})
+	}
+}
+
+func ptrAny(f *float64) any {
+	if f == nil {
+		return nil
+	}
+	return *f
+}
+
+func TestRateLimitTable(t *testing.T) {
+	for _, c := range readCases(t, "testdata/ratelimit_headers.jsonl") {
+		t.Run(c.ID, func(t *testing.T) {
+			inZone(t, c.Env["TZ"])
+			s := Read(c.response(t))
+			var also map[string][]any
+			if len(c.AlsoOK) > 0 {
+				if err := json.Unmarshal(c.AlsoOK, &also); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := map[string]any{
+				"limit":            number(s.Limit),
+				"remaining":        number(s.Remaining),
+				"reset_seconds":    lengthOf(s.Reset),
+				"window_seconds":   lengthOf(s.Window),
+				"cooldown_seconds": lengthOf(s.Wait),
+				"kind":             string(s.Kind),
+				"binding":          s.Binding,
+			}
+			for key, want := range c.Expect {
+				value, read := got[key]
+				if !read {
+					continue // scope is the provider's to tell
+				}
+				if !slices.ContainsFunc(append(also[key], want), func(want any) bool { return alike(value, want, c.Tolerance) }) {
+					t.Errorf("%s = %v, want %v or %v (%+v)", key, value, want, also[key], s)
+				}
+			}
+			if s.Unit != c.Unit && c.Unit != "" {
+				t.Errorf("unit %q, want %q", s.Unit, c.Unit)
+			}
+		})
+	}
+}
+
+func number(o Opt[int64]) any {
+	if !o.OK {
+		return nil
+	}
+	return float64(o.V)
+}
+
+func lengthOf(o Opt[time.Duration]) any {
+	if !o.OK {
+		return nil
+	}
+	return o.V.Seconds()
+}
+
+func alike(got, want any, tolerance float64) bool {
+	g, okG := got.(float64)
+	w, okW := want.(float64)
+	if okG && okW {
+		return math.Abs(g-w) <= tolerance
+	}
+	return got == want
+}
+
+var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+
+// wait reads one Retry-After value of a 429 at noon.
+func wait(value string) Signal {
+	return Read(Response{Status: 429, Header: http.Header{"Retry-After": {value}}, Received: noon})
+}
+
+func TestRetryAfterForms(t *testing.T) {
+	const none = time.Duration(-1)
+	for value, want := range map[string]time.Duration{
+		"+30":                               30 * time.Second,
+		".5":                                500 * time.Millisecond,
+		"1.0000000001":                      time.Second + 1,
+		"1_000":                             none,
+		"+-5":                               none,
+		"1.2.3":                             none,
+		"１２０":                               none,
+		"0b11":                              none,
+		"inf":                               none,
+		"31622400":                          MaxWait,
+		"90s":                               90 * time.Second,
+		"120 seconds":                       2 * time.Minute,
+		"1m 30s":                            90 * time.Second,
+		"1d":                                24 * time.Hour,
+		"1 30s":                             none,
+		"5 parsecs":                         none,
+		"60, 120":                           2 * time.Minute,
+		"abc, 5":                            5 * time.Second,
+		"100,000":                           100_000 * time.Second,
+		"120,300":                           5 * time.Minute,
+		"1782907260000":                     time.Minute,
+		"1782907260.5":                      time.Minute + 500*time.Millisecond,
+		"1782907260000000":                  time.Minute,
+		"2026-07-01T12:01:00":               time.Minute,
+		"2026-06-31T12:01:00Z":              none,
+		"2026-07-01":                        none,
+		"Wednesday, 01-Jul-26 12:01:00 GMT": time.Minute,
+		"Friday, 01-Jul-77 12:01:00 GMT":    0,
+		"Sun, 29 Feb 2026 12:00:00 GMT":     none,
+		"Thu, 29 Feb 2024 12:00:00 GMT":     0,
+		"Wed, 01 Jul 2026 11:59:60 GMT":     0,
+		"Wed, 01 Jul 2026 12:60:00 GMT":     none,
+		"Wed, 01 Jul 2026 12:01:00 PST":     none,
+		"Wed Jul  1 12:01:00 2026":          time.Minute,
+		"Wed Jul 01 2026 14:01:00 GMT+0200 (CEST)":                     time.Minute,
+		"Fri, 31 Dec 9999 23:59:59 GMT":                                MaxWait,
+		"Wed, 01 Jul 2026 12:01:00 GMT, Wed, 01 Jul 2026 12:02:00 GMT": 2 * time.Minute,
+	} {
+		t.Run(value, func(t *testing.T) {
+			s := wait(value)
+			switch {
+			case want == none && s.Wait.OK:
+				t.Fatalf("read as %v, want malformed", s.Wait.V)
+			case want != none && s.Wait != Some(want):
+				t.Fatalf("wait %+v, want %v", s.Wait, want)
+			case want == none && len(s.Notes) == 0:
+				t.Fatal("malformed without a note")
+			}
+		})
+	}
+}
+
+func TestSaturatesOnlyBeyondMaxWait(t *testing.T) {
+	if s := wait("31622400"); s.Saturated {
+		t.Errorf("%v is what we schedule, not beyond it", s.Wait.V)
+	}
+	for _, value := range []string{"31622401", "366d1s", strings.Repeat("9", 5000), "99999999999999999999d"} {
+		if s := wait(value); !s.Saturated || s.Wait.V != MaxWait {
+			t.Errorf("%.30s: %+v, want saturated", value, s.Wait)
+		}
+	}
+	if s := wait(strings.Repeat("0", 5000) + "7"); s.Wait != Some(7*time.Second) {
+		t.Errorf("leading zeros: %+v", s.Wait)
+	}
+}
+
+func TestBodyWait(t *testing.T) {
+	sheet := Profile{WaitFields: []string{"retry_after"}}
+	for name, c := range map[string]struct {
+		body   string
+		status int
+		header string
+		want   Opt[time.Duration]
+		source string
+	}{
+		"number":             {`{"retry_after":6}`, 503, "", Some(6 * time.Second), "body"},
+		"numeric string":     {`{"retry_after":"6"}`, 503, "", Some(6 * time.Second), "body"},
+		"decimal":            {`{"retry_after":1.5}`, 429, "", Some(1500 * time.Millisecond), "body"},
+		"exponent":           {`{"retry_after":6e1}`, 429, "", Some(time.Minute), "body"},
+		"zero":               {`{"retry_after":0}`, 503, "", Some(time.Duration(0)), "body"},
+		"negative":           {`{"retry_after":-5}`, 503, "", Opt[time.Duration]{}, ""},
+		"negative zero":      {`{"retry_after":-0.0}`, 503, "", Opt[time.Duration]{}, ""},
+		"boolean":            {`{"retry_after":true}`, 503, "", Opt[time.Duration]{}, ""},
+		"null":               {`{"retry_after":null}`, 503, "", Opt[time.Duration]{}, ""},
+		"object":             {`{"retry_after":{"s":5}}`, 503, "", Opt[time.Duration]{}, ""},
+		"NaN":                {`{"retry_after":NaN}`, 503, "", Opt[time.Duration]{}, ""},
+		"NaN string":         {`{"retry_after":"NaN"}`, 503, "", Opt[time.Duration]{}, ""},
+		"huge":               {`{"retry_after":1000000000000}`, 503, "", Some(MaxWait), "body"},
+		"beyond a float":     {`{"retry_after":1e999}`, 503, "", Some(MaxWait), "body"},
+		"in an error object": {`{"error":{"retry_after":9}}`, 429, "", Some(9 * time.Second), "body"},
+		"given twice":        {`{"retry_after":3,"retry_after":9}`, 429, "", Some(9 * time.Second), "body"},
+		"header longer":      {`{"retry_after":3}`, 503, "8", Some(8 * time.Second), "retry-after"},
+		"body longer":        {`{"retry_after":8}`, 503, "3", Some(8 * time.Second), "body"},
+		"bad body, header":   {`{"retry_after":-8}`, 503, "3", Some(3 * time.Second), "retry-after"},
+		"520":                {`{"retry_after":4}`, 520, "", Some(4 * time.Second), "body"},
+		"a page":             {`{"retry_after":4}`, 200, "", Opt[time.Duration]{}, ""},
+		"trailing data":      {`{"retry_after":4} x`, 503, "", Opt[time.Duration]{}, ""},
+		"array":              {`[{"retry_after":4}]`, 503, "", Opt[time.Duration]{}, ""},
+		"too deep":           {strings.Repeat(`{"error":`, 20000), 503, "", Opt[time.Duration]{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := Response{Status: c.status, Header: http.Header{}, Body: []byte(c.body), Received: noon, Profile: sheet}
+			if c.header != "" {
+				r.Header.Set("Retry-After", c.header)
+			}
+			s := Read(r)
+			if s.Wait != c.want || s.WaitSource != c.source {
+				t.Fatalf("wait %+v from %q, want %+v from %q", s.Wait, s.WaitSource, c.want, c.source)
+			}
+		})
+	}
+}
+
+func TestQuotaFields(t *testing.T) {
+	for name, c := range map[string]struct {
+		status  int
+		profile Profile
+		header  http.Header
+		check   func(Signal) bool
+	}{
+		"a cached answer's counters are of the past": {200, Profile{}, http.Header{
+			"Age": {"30"}, "X-Ratelimit-Limit": {"10"}, "X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {"9"},
+		}, func(s Signal) bool { return !s.Remaining.OK && !s.Reset.OK && len(s.Notes) == 1 }},
+		"a fresh answer out of a cache counts": {200, Profile{}, http.Header{
+			"Age": {"0"}, "X-Ratelimit-Remaining": {"0"},
+		}, func(s Signal) bool { return s.Exhausted() }},
+		"a cached answer's date is Date plus Age": {503, Profile{}, http.Header{
+			"Age": {"30"}, "Date": {"Wed, 01 Jul 2020 12:00:00 GMT"}, "Retry-After": {"Wed, 01 Jul 2020 12:01:00 GMT"},
+		}, func(s Signal) bool { return s.Wait == Some(30*time.Second) }},
+		"milliseconds left": {200, Profile{ResetMillis: true}, http.Header{"X-Rate-Limit-Reset": {"600000"}},
+			func(s Signal) bool { return s.Reset == Some(10*time.Minute) }},
+		"milliseconds by the name": {200, Profile{}, http.Header{"X-Ratelimit-Reset-Ms": {"1500"}},
+			func(s Signal) bool { return s.Reset == Some(1500*time.Millisecond) }},
+		"a reset beyond the sheet's window": {429, Profile{MaxReset: 15 * time.Minute}, http.Header{
+			"Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"99999999"},
+		}, func(s Signal) bool { return s.Wait == Some(15*time.Minute) && !s.Saturated }},
+		"a far reset saturates": {429, Profile{}, http.Header{"Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"999999999"}},
+			func(s Signal) bool { return s.Wait == Some(MaxWait) && s.Saturated }},
+		"a 429 whose counter shows room": {429, Profile{}, http.Header{"X-Ratelimit-Remaining": {"9"}, "X-Ratelimit-Reset": {"40"}},
+			func(s Signal) bool { return !s.Wait.OK }},
+		"the same of a web server": {429, Profile{RoomyReset: true}, http.Header{"X-Ratelimit-Remaining": {"9"}, "X-Ratelimit-Reset": {"40"}},
+			func(s Signal) bool { return s.Wait == Some(40*time.Second) && s.WaitSource == "ratelimit-reset" }},
+		"a 429 with a reset and no counter": {429, Profile{}, http.Header{"X-Ratelimit-Reset": {"40"}},
+			func(s Signal) bool { return s.Wait == Some(40*time.Second) }},
+		"a 403 with a reset and no counter": {403, Profile{}, http.Header{"X-Ratelimit-Reset": {"40"}},
+			func(s Signal) bool { return !s.Wait.OK }},
+		"a 200 waits for nothing": {200, Profile{}, http.Header{"X-Ratelimit-Remaining": {"0"}, "X-Ratelimit-Reset": {"40"}},
+			func(s Signal) bool { return !s.Wait.OK && s.Exhausted() && s.Reset == Some(40*time.Second) }},
+		"less than nothing left is nothing": {200, Profile{}, http.Header{"X-Ratelimit-Limit": {"10"}, "X-Ratelimit-Remaining": {"-3"}},
+			func(s Signal) bool { return s.Remaining == Some(int64(0)) }},
+		"a negative limit is none": {200, Profile{}, http.Header{"X-Ratelimit-Limit": {"-1"}, "X-Ratelimit-Remaining": {"-1"}},
+			func(s Signal) bool { return !s.Limit.OK && !s.Remaining.OK && !s.Exhausted() }},
+		"draft 07 with its policy": {200, Profile{}, http.Header{
+			"Ratelimit": {"limit=100, remaining=25, reset=5"}, "Ratelimit-Policy": {"100;w=60, 1000;w=3600"},
+		}, func(s Signal) bool {
+			return s.Limit == Some(int64(100)) && s.Remaining == Some(int64(25)) && s.Window == Some(time.Minute)
+		}},
+		"structured lines are joined": {200, Profile{}, http.Header{"Ratelimit": {`"a";r=5;t=1`, "", `"b";r=0;t=9`}},
+			func(s Signal) bool { return s.Binding == "b" && s.Reset == Some(9*time.Second) }},
+		"one bad line spoils the field": {200, Profile{}, http.Header{"Ratelimit": {`"a";r=5;t=1`, `"b";r=0;t=`}},
+			func(s Signal) bool { return !s.Remaining.OK && s.Kind == KindUnknown && len(s.Notes) == 1 }},
+		"simultaneous requests as a unit": {200, Profile{}, http.Header{
+			"Ratelimit": {`"slots";r=2`}, "Ratelimit-Policy": {`"slots";q=5;qu="concurrent-requests"`},
+		}, func(s Signal) bool {
+			return s.Kind == KindConcurrency && s.Limit == Some(int64(5)) && s.Unit == ""
+		}},
+		"only a policy": {200, Profile{}, http.Header{"Ratelimit-Policy": {`"hour";q=1000;w=3600`}},
+			func(s Signal) bool {
+				return s.Limit == Some(int64(1000)) && s.Window == Some(time.Hour) && s.Kind == KindWindow
+			}},
+		"two spellings of one name": {200, Profile{}, http.Header{"X-RateLimit-Remaining": {"7"}, "x-ratelimit-remaining": {"3"}},
+			func(s Signal) bool { return s.Remaining == Some(int64(3)) }},
+		"only a source": {200, Profile{}, http.Header{"Docker-Ratelimit-Source": {"192.0.2.1"}},
+			func(s Signal) bool { return s.Kind == KindUnknown && !s.Limit.OK && !s.Remaining.OK }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := Read(Response{Status: c.status, Header: c.header, Received: noon, Profile: c.profile})
+			if !c.check(s) {
+				t.Fatalf("read as %+v", s)
+			}
+		})
+	}
+}
+
+func TestNotesAreBoundedAndPrintable(t *testing.T) {
+	h := http.Header{}
+	for range 100 {
+		h.Add("Retry-After", "\x1b]0;owned\a"+strings.Repeat("\u202e", 100))
+		h.Add("X-RateLimit-Remaining", "\x00")
+	}
+	s := Read(Response{Status: 429, Header: h, Received: noon})
+	if len(s.Notes) == 0 || len(s.Notes) > maxNotes {
+		t.Fatalf("%d notes", len(s.Notes))
+	}
+	for _, note := range s.Notes {
+		if len(note) > 600 || strings.IndexFunc(note, func(r rune) bool { return r < ' ' || r > '~' }) >= 0 {
+			t.Errorf("note %q", note)
+		}
+	}
+}
