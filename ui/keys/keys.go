@@ -1,0 +1,147 @@
+package keys
+
+// Action names what a key asks for. The names are shown nowhere but stand in settings and tests.
+type Action string
+
+// The actions.
+const (
+	Down         Action = "down"
+	Up           Action = "up"
+	HalfDown     Action = "half page down"
+	HalfUp       Action = "half page up"
+	PageDown     Action = "page down"
+	PageUp       Action = "page up"
+	Top          Action = "top"
+	Bottom       Action = "bottom"
+	ColumnsLeft  Action = "columns left"
+	ColumnsRight Action = "columns right"
+	NextPane     Action = "next pane" // in a dialog: the next button
+	LastPane     Action = "last pane" // in a dialog: the last button
+	ShowOverview Action = "overview"
+	ShowDomains  Action = "domains"
+	Open         Action = "open"  // in a dialog: press the button; in a text field: take what was typed
+	Close        Action = "close" // close what is open, else clear the filter, else go back
+	LastScreen   Action = "last screen"
+
+	Tag         Action = "tag"
+	TagAll      Action = "tag all"
+	ClearTags   Action = "clear tags"
+	Pause       Action = "pause" // pause or resume the row or the tagged ones
+	LimitDown   Action = "limit down"
+	LimitUp     Action = "limit up"
+	EndCooldown Action = "end cooldown"
+	Undo        Action = "undo"
+	Copy        Action = "copy"
+
+	Filter   Action = "filter"
+	Next     Action = "next"
+	Previous Action = "previous"
+	Faults   Action = "faults"
+	Alerts   Action = "alerts"
+	Sort     Action = "sort"
+	Reverse  Action = "reverse"
+	Follow   Action = "follow"
+
+	PauseRun Action = "pause run" // pause or resume the whole run
+
+	Freeze       Action = "freeze"
+	RangeLonger  Action = "range longer"
+	RangeShorter Action = "range shorter"
+	Zoom         Action = "zoom"
+	Detail       Action = "detail"
+	Wide         Action = "wide"
+	NextTheme    Action = "next theme"
+	LastTheme    Action = "last theme"
+	Redraw       Action = "redraw"
+
+	Help      Action = "help" // open it; in the help: close it
+	Suspend   Action = "suspend"
+	Quit      Action = "quit"
+	Interrupt Action = "interrupt" // quit; twice within two seconds: stop at once
+)
+
+// Mode is what has the keys.
+type Mode string
+
+// The modes. Text modes take all printable keys that are not in the table as text.
+const (
+	Overview  Mode = "overview"
+	Domains   Mode = "domains"
+	HelpMode  Mode = "help"   // the help, which is also a search field
+	FilterRow Mode = "filter" // a text field
+	Menu      Mode = "menu"   // a short list to choose from: sort column, alerts
+	Dialog    Mode = "dialog"
+)
+
+// Modes returns all modes.
+func Modes() []Mode { return []Mode{Overview, Domains, HelpMode, FilterRow, Menu, Dialog} }
+
+// Group is a heading in the help.
+type Group string
+
+// The groups, in the order of the help.
+const (
+	GroupMove    Group = "MOVE"
+	GroupAct     Group = "ACT"
+	GroupFind    Group = "FIND"
+	GroupRun     Group = "RUN"
+	GroupScreen  Group = "SCREEN"
+	GroupProgram Group = "PROGRAM"
+)
+
+// Groups returns the groups in the order of the help.
+func Groups() []Group {
+	return []Group{GroupMove, GroupAct, GroupFind, GroupRun, GroupScreen, GroupProgram}
+}
+
+// Binding is one row of the table.
+type Binding struct {
+	Action   Action
+	Keys     []string // as Bubble Tea prints them; the first is the one the footer shows
+	Modes    []Mode   // where it applies
+	Group    Group
+	Help     string   // what it does, in a few words
+	Synonyms []string // other words a person may search for
+	Asks     bool     // asks before it acts
+	Undo     bool     // can be taken back
+
+	// Label is the word in the footer, Short the one for narrow terminals (empty: Label), Foot the keys there (empty: the
+	// first). The footer shows bindings by rising Rank, and drops them from the highest; zero is never shown.
+	Label, Short, Foot string
+	Rank               int
+}
+
+// Disabled tells why an action can do nothing now, in words for the user; the empty string: it can. A nil Disabled
+// disables nothing.
+type Disabled func(Action) string
+
+func (d Disabled) why(a Action) string {
+	if d == nil {
+		return ""
+	}
+	return d(a)
+}
+
+// Bindings returns the table; the caller must not change what it points to.
+func Bindings() []Binding { return table }
+
+// Lookup returns what key asks for in mode. In text modes a key that is not found is text; elsewhere it means nothing.
+func Lookup(mode Mode, key string) (Action, bool) {
+	a, ok := index[mode][key]
+	return a, ok
+}
+
+var index = func() map[Mode]map[string]Action {
+	m := make(map[Mode]map[string]Action)
+	for _, b := range table {
+		for _, mode := range b.Modes {
+			if m[mode] == nil {
+				m[mode] = make(map[string]Action)
+			}
+			for _, key := range b.Keys {
+				m[mode][key] = b.Action
+			}
+		}
+	}
+	return m
+}()
