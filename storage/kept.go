@@ -39,6 +39,9 @@ type RunSpec struct {
 	Provider string          //
 	Settings json.RawMessage // what resume needs: the options of the run, without secrets
 	Options  string          // identity of the request options: results of other runs are reused only when it is the same
+	// Credentials is how many keys may serve the run; zero counts as one. A key's cooldown shows as what the tasks wait for
+	// only when all of them cool down.
+	Credentials int
 }
 
 // Run is a run with its totals.
@@ -231,6 +234,7 @@ type Learned struct {
 
 // Event is one line of the run's log.
 type Event struct {
+	ID    int64 // position in the log, given by the store
 	At    time.Time
 	Level string // info, warn, error
 	Scope string

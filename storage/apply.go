@@ -1,0 +1,247 @@
+package storage
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// weight is what a transaction costs: rows written and bytes held in memory until then.
+func weight(tx *Tx) (rows int, bytes int64) {
+	const row = 256 // of the small columns, roughly
+	rows = len(tx.Tasks) + len(tx.Attempts) + len(tx.Results) + len(tx.Intents) + len(tx.Settled) + len(tx.Jobs) +
+		len(tx.Cooldowns) + len(tx.Learned) + len(tx.Events) + 1
+	bytes = int64(rows) * row
+	for i := range tx.Results {
+		bytes += int64(len(tx.Results[i].Body) + len(tx.Results[i].Fields))
+	}
+	for i := range tx.Attempts {
+		bytes += int64(len(tx.Attempts[i].BodySample))
+	}
+	return rows, bytes
+}
+
+// moved is how far the counters of a run move in a transaction.
+type moved struct {
+	Totals
+	attempts, records int64
+}
+
+// apply writes several transactions into the open one. Only the last state of a task is written, and the counters of a run
+// move once.
+func (w *writer) apply(txs []*Tx) error {
+	now := ms(time.Now())
+	type owned struct {
+		run    int64
+		change *TaskChange
+	}
+	last := make(map[int64]owned, 2*len(txs))
+	var order []int64
+	sums := map[int64]*moved{}
+	for _, tx := range txs {
+		for i := range tx.Tasks {
+			id := tx.Tasks[i].ID
+			if _, seen := last[id]; !seen {
+				order = append(order, id)
+			}
+			last[id] = owned{tx.Run, &tx.Tasks[i]}
+		}
+		sum := sums[tx.Run]
+		if sum == nil {
+			sum = &moved{}
+			sums[tx.Run] = sum
+		}
+		add(&sum.Totals, tx.Totals)
+		if err := w.applyRows(tx, sum); err != nil {
+			return err
+		}
+	}
+	for _, id := range order {
+		o := last[id]
+		if err := w.applyTask(o.run, o.change, now); err != nil {
+			return err
+		}
+	}
+	for run, sum := range sums {
+		if err := w.applyTotals(run, sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) applyTask(run int64, c *TaskChange, now int64) error {
+	var owner any
+	if c.State == TaskInFlight && w.owner != 0 {
+		owner = w.owner
+	}
+	n, err := w.execCount(`UPDATE task SET state = ?, owner = ?, tries = ?, attempts = ?, invalids = ?, updated_at = ?,
+		first_try_at = ?, not_before = ?, reason = ?, error = ?, hop_url = ?, hops = ? WHERE id = ? AND run = ?`,
+		string(c.State), owner, c.Tries, c.Attempts, c.Invalids, now,
+		instant(c.FirstTryAt), instant(c.NotBefore), text(c.Reason), text(c.Error), text(c.HopURL), c.Hops, c.ID, run)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("task %d of run %d: %w", c.ID, run, ErrNoTask)
+	}
+	return err
+}
+
+func (w *writer) applyRows(tx *Tx, sum *moved) error {
+	for i := range tx.Intents {
+		in := &tx.Intents[i]
+		if err := w.exec(`INSERT INTO intent (run, exchange, kind, credential, job, tasks, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (run, exchange) DO UPDATE SET kind = excluded.kind, credential = excluded.credential, job = excluded.job,
+				tasks = excluded.tasks, at = excluded.at`,
+			tx.Run, in.Exchange, in.Kind, in.Credential, in.Job, ids(in.Tasks), ms(in.At)); err != nil {
+			return err
+		}
+	}
+	for i := range tx.Attempts {
+		if err := w.applyAttempt(tx.Run, &tx.Attempts[i]); err != nil {
+			return err
+		}
+		sum.attempts++
+	}
+	for i := range tx.Results {
+		n, err := w.applyResult(tx.Run, &tx.Results[i])
+		if err != nil {
+			return err
+		}
+		sum.records += n
+	}
+	for _, exchange := range tx.Settled {
+		if err := w.exec(`DELETE FROM intent WHERE run = ? AND exchange = ?`, tx.Run, exchange); err != nil {
+			return err
+		}
+	}
+	for i := range tx.Jobs {
+		j := &tx.Jobs[i]
+		if err := w.exec(`INSERT INTO job (run, job, credential, tasks, submitted_at, expires_at, next_poll_at, done) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (run, job) DO UPDATE SET credential = excluded.credential, tasks = excluded.tasks, submitted_at = excluded.submitted_at,
+				expires_at = excluded.expires_at, next_poll_at = excluded.next_poll_at, done = excluded.done`,
+			tx.Run, j.Job, j.Credential, ids(j.Tasks), instant(j.SubmittedAt), instant(j.ExpiresAt), instant(j.NextPollAt), j.Done); err != nil {
+			return err
+		}
+	}
+	for i := range tx.Cooldowns {
+		if err := w.applyCooldown(&tx.Cooldowns[i]); err != nil {
+			return err
+		}
+	}
+	for i := range tx.Learned {
+		if err := w.applyLearned(&tx.Learned[i]); err != nil {
+			return err
+		}
+	}
+	for i := range tx.Events {
+		e := &tx.Events[i]
+		if err := w.exec(`INSERT INTO event (run, at, level, scope, key, text, task) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			tx.Run, ms(e.At), e.Level, e.Scope, e.Key, e.Text, known(e.Task)); err != nil {
+			return err
+		}
+	}
+	if tx.State != "" {
+		n, err := w.execCount(`UPDATE run SET state = ?, reason = ?, finished_at = ? WHERE id = ?`,
+			string(tx.State), text(tx.Reason), instant(tx.Finished), tx.Run)
+		if err == nil && n == 0 {
+			err = fmt.Errorf("run %d: %w", tx.Run, ErrNoRun)
+		}
+		return err
+	}
+	return nil
+}
+
+func (w *writer) applyAttempt(run int64, a *Attempt) error {
+	var headers any
+	if len(a.Headers) > 0 {
+		b, err := json.Marshal(a.Headers)
+		if err != nil {
+			return fmt.Errorf("attempt of task %d: headers: %w: %w", a.Task, ErrInvalid, err)
+		}
+		headers = string(b)
+	}
+	var sample any // nil and empty differ: an empty answer has an empty sample
+	if a.BodySample != nil {
+		sample = a.BodySample
+	}
+	return w.exec(`INSERT INTO attempt (run, task, number, url, domain, tenant, provider, credential, kind, exchange,
+		started_at, elapsed_ms, outcome, layer, http_status, target_status, retry_after_ms, quota_limit, remaining, reset_ms,
+		in_flight, in_flight_limit, decision, headers, body_kind, credits, bytes, error, body_sample, remote_job)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		run, known(a.Task), a.Number, a.URL, a.Domain, a.Tenant, a.Provider, a.Credential, a.Kind, a.Exchange,
+		ms(a.StartedAt), a.Elapsed.Milliseconds(), a.Outcome, a.Layer, said(a.HTTPStatus), said(a.TargetStatus), span(a.RetryAfter),
+		said(a.QuotaLimit), said(a.Remaining), span(a.Reset),
+		a.InFlight, known(int64(a.InFlightLimit)), a.Decision, headers, a.BodyKind, a.Credits, a.Bytes, text(a.Error), sample, text(a.RemoteJob))
+}
+
+// applyResult returns 1 when the result was stored and 0 when it was there already.
+func (w *writer) applyResult(run int64, r *Result) (int64, error) {
+	fields, err := object(r.Fields)
+	if err != nil {
+		return 0, fmt.Errorf("result of task %d: fields: %w", r.Task, err)
+	}
+	return w.execCount(`INSERT INTO result (run, task, page, final_url, status, content_type, fetched_at, elapsed_ms, attempts, credits,
+		is_text, cached, flag, fields, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (run, task, page) DO NOTHING`,
+		run, r.Task, r.Page, r.FinalURL, said(r.Status), r.ContentType, instant(r.FetchedAt), r.Elapsed.Milliseconds(), r.Attempts, r.Credits,
+		utf8.Valid(r.Body), r.Cached, r.Flag, fields, r.Body)
+}
+
+// applyCooldown writes what a budget waits for. While the kept cooldown is active its end only moves later.
+func (w *writer) applyCooldown(c *Cooldown) error {
+	if c.Until.IsZero() {
+		return w.exec(`DELETE FROM cooldown WHERE scope = ? AND key = ?`, c.Scope, c.Key)
+	}
+	set := c.SetAt
+	if set.IsZero() {
+		set = time.Now()
+	}
+	return w.exec(`INSERT INTO cooldown (scope, key, until, full_ms, cause, source, set_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (scope, key) DO UPDATE SET until = excluded.until, full_ms = excluded.full_ms, cause = excluded.cause,
+			source = excluded.source, set_at = excluded.set_at
+		WHERE cooldown.until <= excluded.set_at OR excluded.until >= cooldown.until`,
+		c.Scope, c.Key, ms(c.Until), c.Full.Milliseconds(), c.Cause, c.Source, ms(set))
+}
+
+func (w *writer) applyLearned(l *Learned) error {
+	return w.exec(`INSERT INTO learned (scope, key, kind, quota_limit, window_ms, per_second, confidence, evidence, updated_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (scope, key, kind) DO UPDATE SET quota_limit = excluded.quota_limit, window_ms = excluded.window_ms,
+			per_second = excluded.per_second, confidence = excluded.confidence, evidence = excluded.evidence, updated_at = excluded.updated_at`,
+		l.Scope, l.Key, l.Kind, said(l.QuotaLimit), span(l.Window), said(l.PerSecond), l.Confidence, l.Evidence, ms(l.UpdatedAt))
+}
+
+func (w *writer) applyTotals(run int64, t *moved) error {
+	if *t == (moved{}) {
+		return nil
+	}
+	n, err := w.execCount(`UPDATE total SET attempts = attempts + ?, records = records + ?, requests = requests + ?, retries = retries + ?,
+		cooldowns = cooldowns + ?, probes = probes + ?, account = account + ?, rate = rate + ?, pending_jobs = pending_jobs + ?,
+		target = target + ?, busy = busy + ?, cached = cached + ?, skipped = skipped + ?, duplicates = duplicates + ?,
+		bytes = bytes + ?, credits = credits + ?, elapsed_ns = elapsed_ns + ?, max_in_flight = max(max_in_flight, ?) WHERE run = ?`,
+		t.attempts, t.records, t.Requests, t.Retries, t.Cooldowns, t.Probes, t.Account, t.Rate, t.PendingJobs, t.Target, t.Busy,
+		t.Cached, t.Skipped, t.Duplicates, t.Bytes, t.Credits, int64(t.Elapsed), t.MaxInFlight, run)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("run %d: %w", run, ErrNoRun)
+	}
+	return err
+}
+
+func add(t *Totals, d Totals) {
+	t.Requests += d.Requests
+	t.Retries += d.Retries
+	t.Cooldowns += d.Cooldowns
+	t.Probes += d.Probes
+	t.Account += d.Account
+	t.Rate += d.Rate
+	t.PendingJobs += d.PendingJobs
+	t.Target += d.Target
+	t.Busy += d.Busy
+	t.Cached += d.Cached
+	t.Skipped += d.Skipped
+	t.Duplicates += d.Duplicates
+	t.Bytes += d.Bytes
+	t.Credits += d.Credits
+	t.Elapsed += d.Elapsed
+	t.MaxInFlight = max(t.MaxInFlight, d.MaxInFlight)
+}
