@@ -89,7 +89,7 @@ var table = []Binding{
 
 	{Action: Help, Keys: []string{"?", "f1"}, Modes: []Mode{Overview, Domains, Menu}, Group: GroupProgram, Help: "this help", Synonyms: []string{"keys", "manual"},
 		Label: "Help", Rank: 1},
-	{Action: Help, Keys: []string{"f1"}, Modes: []Mode{HelpMode}, Group: GroupProgram, Help: "close the help"},
+	{Action: Help, Keys: []string{"?", "f1"}, Modes: []Mode{HelpMode}, Group: GroupProgram, Help: "close the help"},
 	{Action: Suspend, Keys: []string{"ctrl+z"}, Modes: everywhere, Group: GroupProgram, Help: "to the shell; fg returns", Synonyms: []string{"background"}},
 	{Action: Quit, Keys: []string{"q", "f10"}, Modes: lists, Group: GroupProgram, Help: "quit; asks while a run is going", Asks: true,
 		Synonyms: []string{"exit", "stop", "leave", "drain"}, Label: "Quit", Rank: 99},

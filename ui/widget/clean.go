@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
 const (
@@ -109,13 +110,14 @@ func (g *gate) read(s string) {
 
 // mark writes a combining mark, unless nothing of ours stands before it or there are too many.
 func (g *gate) mark(r rune) {
-	if g.last == 0 || g.marks >= maxMarks {
+	selector := r >= '\ufe00' && r <= '\ufe0f' // changes the width of what it follows
+	if g.last == 0 || g.marks >= maxMarks || selector && !emoji(g.last) {
 		return
 	}
 	g.joiner = false
 	g.marks++
 	g.b.WriteRune(r)
-	if r != '\ufe0f' { // an emoji with its selector is still an emoji
+	if !selector { // an emoji with its selector is still an emoji
 		g.last = r
 	}
 }
@@ -139,10 +141,11 @@ func (g *gate) result(width int) string {
 	if !g.over && cells <= width {
 		return s
 	}
-	return seal(ansi.Truncate(s, width-1, "")) + "…"
+	s, _ = clusters(s, width-1)
+	return seal(s) + "…"
 }
 
-// clip returns the whole runes of the first n bytes of s.
+// clip returns the whole runes of the first n bytes of s, without a joiner that has lost its second half.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -150,7 +153,7 @@ func clip(s string, n int) string {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
-	return s[:n]
+	return strings.TrimRight(s[:n], "\u200d")
 }
 
 // seal takes characters off the ends of s that would form one cluster with a neighbour and so change its width.
@@ -246,24 +249,39 @@ func ASCII(line string) string {
 	}
 	var b strings.Builder
 	b.Grow(len(line))
-	state := byte(0)
 	for rest := line; rest != ""; {
-		seq, cells, n, next := ansi.DecodeSequence(rest, state, nil)
-		state, rest = next, rest[n:]
-		if isASCII(seq) {
-			b.WriteString(seq)
-			continue
+		text := rest
+		if i := strings.IndexByte(rest, 0x1b); i >= 0 {
+			text = rest[:i]
 		}
-		r, size := utf8.DecodeRuneInString(seq)
-		if sign, ok := plainSigns[r]; ok && size == len(seq) {
-			b.WriteByte(sign)
-			continue
+		for it := graphemes.FromString(text); it.Next(); {
+			plain(&b, it.Value())
 		}
-		for range cells {
-			b.WriteByte('?')
+		rest = rest[len(text):]
+		if rest != "" {
+			n := escape(rest)
+			b.WriteString(rest[:n])
+			rest = rest[n:]
 		}
 	}
 	return b.String()
+}
+
+// plain writes one character in ASCII, in the cells it takes.
+func plain(b *strings.Builder, cluster string) {
+	if isASCII(cluster) {
+		b.WriteString(cluster)
+		return
+	}
+	if r, size := utf8.DecodeRuneInString(cluster); size == len(cluster) {
+		if sign, ok := plainSigns[r]; ok {
+			b.WriteByte(sign)
+			return
+		}
+	}
+	for range ansi.StringWidth(cluster) {
+		b.WriteByte('?')
+	}
 }
 
 func isASCII(s string) bool {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
 // Align is the side a text keeps to in its cells.
@@ -62,8 +63,25 @@ func cut(s string, width int, mark string) (string, int) {
 	if cells <= width {
 		return s, cells
 	}
-	s = ansi.Truncate(s, width, mark)
-	return s, ansi.StringWidth(s)
+	if strings.IndexByte(s, 0x1b) >= 0 {
+		s = ansi.Truncate(s, width, mark)
+		return s, ansi.StringWidth(s)
+	}
+	s, cells = clusters(s, width-1)
+	return s + mark, cells + 1
+}
+
+// clusters returns as many whole grapheme clusters of s, which holds no colour codes, as fit into width cells.
+func clusters(s string, width int) (string, int) {
+	cells := 0
+	for it := graphemes.FromString(s); it.Next(); {
+		n := ansi.StringWidth(it.Value())
+		if cells+n > width {
+			return s[:it.Start()], cells
+		}
+		cells += n
+	}
+	return s, cells
 }
 
 // printable tells whether s is printable ASCII only, so that bytes are cells.
