@@ -61,6 +61,7 @@ const (
 type Target struct {
 	Task int64
 	URL  string // what to fetch now: the task's URL, or where a redirect led
+	Home string // hostname of the task's own URL, without the port: configured headers go to it alone
 }
 
 // Call is one thing asked of a provider, for one or several tasks.
