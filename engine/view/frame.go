@@ -46,12 +46,13 @@ type Frame struct {
 	LatencyP99      time.Duration
 
 	Layers    []LayerRow
-	Cooldowns []CooldownRow // who wakes next first
+	Cooldowns []CooldownRow // active ones, who wakes next first, at most 100
+	Cooling   int           // active cooldowns in all
 	Caps      []CapRow
 	Budgets   []BudgetRow // credentials, accounts, tenants, provider, ip: every budget that is not a domain
 	Events    []EventRow  // newest first, at most 200
 	ETA       ETA
-	Alerts    []Alert // numbered; must not be missed
+	Alerts    []Alert // newest first, at most 50; numbered; must not be missed
 	Detail    *DomainDetail
 	Health    Health
 }
@@ -117,15 +118,18 @@ type CapRow struct {
 
 // BudgetRow is a budget that is not a domain.
 type BudgetRow struct {
-	Scope, Key string
-	State      State
-	InFlight   int
-	Limit      int // zero: none known
-	Remaining  Remaining
-	Until      time.Time // zero: no cooldown
-	Cause      string
-	Limited    int64
-	Stopped    string // why a credential or account is stopped (auth, quota); empty: it is not
+	Scope, Key   string
+	State        State
+	InFlight     int
+	Limit        int // zero: none known
+	Remaining    Remaining
+	Until        time.Time // zero: no cooldown
+	Full         time.Duration
+	Cause        string
+	Layer        string
+	FailedProbes int // in a row
+	Limited      int64
+	Stopped      string // why a credential or account is stopped (auth, quota); empty: it is not
 }
 
 // Remaining is what headers last reported.
@@ -204,8 +208,12 @@ type EventRow struct {
 type ETA struct {
 	Known     bool
 	Left      time.Duration
-	PlusMinus time.Duration
-	Why       string // with !Known: measuring, paused, growing +120/min, blocked: host
+	PlusMinus time.Duration // of the run: how much the forecast moved in the last five minutes, a minute at least
+	Why       string        // with !Known: measuring, paused, growing +120/min, blocked: host, no progress, draining, finished; empty: nothing is left
+
+	// Of the run: what the forecast leaves out, because it is paused or blocked.
+	LeftOut        int64
+	LeftOutDomains int
 }
 
 // Alert is something the user must see.

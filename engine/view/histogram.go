@@ -1,6 +1,7 @@
 package view
 
 import (
+	"math"
 	"math/bits"
 	"time"
 )
@@ -38,7 +39,7 @@ func (h *histogram) quantile(q float64) time.Duration {
 	if h.total == 0 {
 		return 0
 	}
-	rank := max(int64(q*float64(h.total)+0.999999), 1)
+	rank := max(int64(math.Ceil(q*float64(h.total))), 1)
 	var seen int64
 	for i, n := range h.buckets {
 		if seen += int64(n); seen >= rank {

@@ -1,9 +1,6 @@
 package view
 
-import (
-	"sync"
-	"time"
-)
+import "sync"
 
 // Options is what a model starts from. The zero Options is a run without a past.
 type Options struct {
@@ -30,7 +27,7 @@ const inboxPatience = 16
 // New returns an empty model.
 func New(o Options) *Model {
 	m := &Model{}
-	m.state.start(o)
+	m.state.init(o)
 	return m
 }
 
@@ -89,14 +86,3 @@ func (m *Model) fold(n int) {
 		}
 	}
 }
-
-// state is the model behind the lock.
-type state struct {
-	at time.Time
-}
-
-func (s *state) start(Options) {}
-
-func (s *state) apply(d *Delta) { s.at = d.At }
-
-func (s *state) frame(Query) *Frame { return &Frame{At: s.at} }

@@ -16,7 +16,6 @@ type Answer struct {
 // few numbers instead. Counting is O(1) and allocates only when a domain is first touched. The zero Tally is empty and
 // ready. It is not safe for concurrent use: one loop counts, then gives it away in a Delta.
 type Tally struct {
-	requests int64 // all answers
 	verdicts int64 // answers that decided something about a task: all but the hand-overs and polls that go on
 	ok       int64
 	retries  int64
@@ -40,7 +39,6 @@ type cell struct {
 
 // Count counts one answer.
 func (t *Tally) Count(a Answer) {
-	t.requests++
 	if a.Latency > 0 {
 		t.latency.add(a.Latency)
 	}
