@@ -1,0 +1,147 @@
+package screen
+
+import (
+	"time"
+
+	"dev.scrapetop/themes"
+	"dev.scrapetop/ui/widget"
+)
+
+// header is the first line: what runs, in which state, since when and until when.
+func (p *Picture) header(class Class) string {
+	f := p.Data.Frame
+	l := p.Look.Line(p.W)
+	if class != Compact {
+		l.Gap(1)
+	}
+	l.Strong(true).Text(themes.Focus, "scrapetop").Strong(false)
+	if f.Run.ID == 0 && !f.Live {
+		return l.Text(themes.Dim, "   no run").String()
+	}
+	right := p.headerRight(class)
+	room := p.W - widget.Width(right) - 1
+	number := "#" + widget.Thousands(f.Run.ID)
+	mark := p.Look.Glyphs.State(f.Run.State)
+	elapsed := widget.Clock(min(f.Run.Elapsed, longest))
+	switch class {
+	case Full:
+		l.Gap(3).Text(themes.Text, "run "+number+" ")
+		name := f.Run.Name
+		if f.Run.Provider != "" && f.Run.Provider != "direct" {
+			name += " via " + f.Run.Provider
+		}
+		state := 2 + widget.Width(mark.Word) + 2 + len(elapsed) + len(" elapsed") + 4
+		l.Text(themes.Text, widget.Truncate(name, max(room-l.Cells()-state, 0))).Gap(2)
+		l.Strong(true).Text(mark.Role, mark.Glyph+" "+mark.Word).Strong(false)
+		if room-l.Cells() > len(elapsed)+len(" elapsed")+2 {
+			l.Gap(2).Text(themes.Text, elapsed+" elapsed")
+		}
+	case Standard:
+		l.Gap(2).Text(themes.Text, number+" ")
+		state := 3 + widget.Width(mark.Word) + 1 + len(elapsed)
+		l.Text(themes.Text, widget.Truncate(f.Run.Name, max(room-l.Cells()-state, 0))).Gap(1)
+		l.Strong(true).Text(mark.Role, mark.Glyph+" "+mark.Word).Strong(false)
+		if room-l.Cells() > len(elapsed) {
+			l.Gap(1).Text(themes.Text, elapsed)
+		}
+	default:
+		l.Gap(1).Text(themes.Text, number+" ")
+		l.Strong(true).Text(mark.Role, widget.Truncate(mark.Glyph+" "+mark.Word, max(room-l.Cells(), 1))).Strong(false)
+	}
+	if class != Compact {
+		right += " "
+	}
+	return l.Right(themes.Text, right).String()
+}
+
+// headerRight is the forecast and the clock. No clock is drawn when the numbers will not move.
+func (p *Picture) headerRight(class Class) string {
+	f := p.Data.Frame
+	if !f.Live {
+		return "took " + widget.Clock(min(f.Run.Elapsed, longest))
+	}
+	clock := p.Now.Format(time.TimeOnly)
+	forecast := longETA(f.ETA)
+	if f.Run.Loading {
+		forecast = "reading the input"
+	}
+	switch class {
+	case Full:
+		if f.ETA.Known && !f.Run.Loading && f.ETA.Left < 24*time.Hour {
+			forecast += "  ends ~" + p.Now.Add(f.ETA.Left).Format("15:04")
+		}
+		return widget.Truncate(forecast, 60) + "  " + clock
+	case Standard:
+		return widget.Truncate(forecast, 26) + "  " + clock
+	}
+	return clock
+}
+
+// tabs is the second line: the screens there are, the one on show marked by shape, and the alerts.
+func (p *Picture) tabs(class Class) string {
+	f := p.Data.Frame
+	l := p.Look.Line(p.W)
+	g := p.Look.Glyphs
+	domains := "2 Domains"
+	if class == Full && f.Domains.Total > 0 {
+		domains += " " + widget.Count(int64(f.Domains.Total))
+	}
+	for i, title := range []string{"1 Overview", domains} {
+		if Tab(i) == p.Tab {
+			l.Strong(true).Text(themes.Focus, g.TabLeft+title+g.TabRight).Strong(false)
+		} else {
+			l.Text(themes.Text, " "+title+" ")
+		}
+		if class == Full {
+			l.Gap(1)
+		}
+	}
+	if p.Alerts > 0 {
+		text := g.Look + " " + widget.Count(int64(p.Alerts))
+		if class == Full {
+			text += " alert"
+			if p.Alerts > 1 {
+				text += "s"
+			}
+		}
+		l.Right(themes.Warn, text+" ")
+	}
+	return l.String()
+}
+
+// banner tells what keeps the picture or the run from moving, most urgent first.
+func (p *Picture) banner() (string, themes.Role) {
+	f, g := p.Data.Frame, p.Look.Glyphs
+	wish := p.Wishes[""]
+	switch {
+	case f.Health.StorageError != "":
+		return g.Look + " results cannot be written: " + f.Health.StorageError, themes.Bad
+	case !p.Frozen.IsZero():
+		return g.State("frozen").Glyph + " FROZEN at " + p.Frozen.Format(time.TimeOnly) + " for " +
+			widget.Clock(min(p.FrozenFor, longest)) + ". The run goes on. Z: live", themes.Focus
+	case f.Run.State == "draining":
+		text := g.State("draining").Glyph + " STOPPING: " + widget.Thousands(int64(f.InFlight)) + " in flight"
+		if f.Counts.Remote > 0 {
+			text += ", " + widget.Thousands(f.Counts.Remote) + " at the platform"
+		}
+		if !f.Run.DrainBy.IsZero() {
+			text += ", at most " + until(f.Run.DrainBy, p.Now)
+		}
+		return text + ". Ctrl-C: stop now", themes.Warn
+	case wish != "":
+		return g.State("waiting").Glyph + " " + wish, themes.Focus
+	case f.Run.State == "paused":
+		text := g.State("paused").Glyph + " RUN PAUSED by you"
+		if !f.Run.PausedAt.IsZero() {
+			text += " at " + f.Run.PausedAt.In(p.Now.Location()).Format(time.TimeOnly)
+		}
+		if f.InFlight > 0 {
+			text += ". " + widget.Thousands(int64(f.InFlight)) + " in flight are finishing"
+		}
+		return text + ". P: resume", themes.Pause
+	case !f.Live && f.Run.ID != 0 && f.Run.Reason != "":
+		m := g.State(f.Run.State)
+		return m.Glyph + " " + m.Word + ": " + f.Run.Reason, m.Role
+	}
+	return "", themes.Text
+}

@@ -1,0 +1,196 @@
+package screen
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"dev.scrapetop/engine/view"
+	"dev.scrapetop/themes"
+	"dev.scrapetop/ui/keys"
+	"dev.scrapetop/ui/screen/sample"
+	"dev.scrapetop/ui/widget"
+)
+
+// looks are the ways in which a screen is drawn.
+func looks(t testing.TB) map[string]*widget.Look {
+	t.Helper()
+	load := func(name string, profile themes.Profile) themes.Palette {
+		theme, err := themes.Load(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return theme.Palette(profile)
+	}
+	return map[string]*widget.Look{
+		"dark":  widget.NewLook(load("dark", themes.TrueColor), false),
+		"light": widget.NewLook(load("light", themes.ANSI256), false),
+		"mono":  widget.NewLook(load("dark", themes.NoColor), false),
+		"ascii": widget.NewLook(load("dark", themes.ANSI16), true),
+	}
+}
+
+// pictures are the states that a screen must stand.
+func pictures() map[string]func(*Picture) {
+	frame := func(f func() *view.Frame) func(*Picture) { return func(p *Picture) { p.Data = Take(f()) } }
+	return map[string]func(*Picture){
+		"empty":    frame(sample.Empty),
+		"nil":      func(p *Picture) { p.Data = Take(nil) },
+		"starting": frame(sample.Starting),
+		"normal":   frame(sample.Normal),
+		"platform": frame(sample.Platform),
+		"huge":     frame(sample.Huge),
+		"hostile": func(p *Picture) {
+			p.Data = Take(sample.Hostile())
+			p.List.Selected = p.Data.Names[3]
+		},
+		"stopped": frame(sample.Stopped),
+		"frozen": func(p *Picture) {
+			p.Frozen, p.FrozenFor = sample.Now, 12*time.Second
+		},
+		"detail": func(p *Picture) {
+			f := sample.Platform()
+			f.Detail = sample.Detail("forum-c.example")
+			p.Data, p.List.Selected = Take(f), "forum-c.example"
+			p.List.Tags = map[string]bool{"forum-c.example": true, "shop-a.example": true}
+			p.Wishes = map[string]string{"forum-c.example": "resuming...", "": "pausing the run..."}
+		},
+		"wide, shifted": func(p *Picture) { p.List.Wide, p.List.Shift = true, 4 },
+		"no detail":     func(p *Picture) { p.List.NoDetail = true },
+		"zoomed":        func(p *Picture) { p.List.Zoomed, p.List.Pane = true, 2 },
+		"nothing matches": func(p *Picture) {
+			f := sample.Normal()
+			f.Domains.Rows, f.Domains.Matched = nil, 0
+			p.Data, p.List.Filter, p.List.Faults = Take(f), "/nope[/", true
+		},
+		"help": func(p *Picture) {
+			p.Over = &Help{Mode: keys.Domains, Cursor: 7, Disabled: func(a keys.Action) string {
+				if a == keys.Undo {
+					return "nothing to undo"
+				}
+				return ""
+			}}
+		},
+		"help search": func(p *Picture) { p.Over = &Help{Mode: keys.Overview, Query: "stop"} },
+		"dialog": func(p *Picture) {
+			p.Over = &Question{widget.Dialog{Title: "Quit?", Lines: []string{"31 in flight."}, Buttons: []string{"Stay", "Drain", "Stop now"}}}
+		},
+		"choice":   func(p *Picture) { p.Over = &Choice{Title: "Sort by", Items: []string{"attention", "domain"}, Cursor: 1} },
+		"no alert": func(p *Picture) { p.Over = &Choice{Title: "Alerts", Empty: "none"} },
+		"prompt":   func(p *Picture) { p.Message = Message{Prompt: true, Text: "filter:", Input: strings.Repeat("日本", 60)} },
+		"undo":     func(p *Picture) { p.Message = Message{Text: "paused shop-a.example", Undo: 7, UndoOf: 10} },
+	}
+}
+
+func newPicture(look *widget.Look, tab Tab, w, h int) *Picture {
+	return &Picture{
+		Look: look, Data: Take(sample.Normal()), W: w, H: h, Now: sample.Now, Tab: tab, ChartTop: 1000, Alerts: 2,
+		List: &List{Selected: "jobs-d.example"}, History: []string{"#3 catalog  finished", "#2 \x1b[2Jprices"},
+		Footer: func(w int) string { return Footer(look, keys.Domains, w, nil) },
+	}
+}
+
+// law fails unless lines are exactly h lines of exactly w cells without control bytes but colours.
+func law(t *testing.T, lines []string, w, h int) {
+	t.Helper()
+	if len(lines) != h {
+		t.Fatalf("%d lines, not %d", len(lines), h)
+	}
+	for y, line := range lines {
+		if got := widget.Width(line); got != w {
+			t.Fatalf("line %d is %d cells, not %d: %q", y, got, w, line)
+		}
+		if i := control(line); i >= 0 {
+			t.Fatalf("line %d has a control byte at %d: %q", y, i, line)
+		}
+	}
+}
+
+// control is the index of the first byte that is neither text nor part of an SGR sequence, -1 without one.
+func control(line string) int {
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == 0x1b:
+			end := strings.IndexByte(line[i:], 'm')
+			if end < 0 || strings.Trim(line[i+1:i+end], "[0123456789;") != "" || line[i+1] != '[' {
+				return i
+			}
+			i += end
+		case c < 0x20 || c == 0x7f:
+			return i
+		case c == 0xc2 && i+1 < len(line) && line[i+1] < 0xa0:
+			return i
+		}
+	}
+	return -1
+}
+
+func TestEveryScreenHasItsExactSize(t *testing.T) {
+	sizes := [][2]int{{200, 60}, {120, 36}, {119, 36}, {120, 35}, {81, 25}, {80, 24}, {60, 20}, {40, 10}, {39, 10}, {20, 3}, {1, 1}, {0, 0}}
+	for lookName, look := range looks(t) {
+		for name, prepare := range pictures() {
+			for tab := range Domains + 1 {
+				for _, size := range sizes {
+					t.Run(fmt.Sprintf("%s/%s/%d/%dx%d", lookName, name, tab, size[0], size[1]), func(t *testing.T) {
+						p := newPicture(look, tab, size[0], size[1])
+						prepare(p)
+						lines := p.Draw()
+						law(t, lines, size[0], size[1])
+						if again := p.Draw(); strings.Join(again, "\n") != strings.Join(lines, "\n") {
+							t.Error("drawing twice gives two pictures")
+						}
+						if lookName == "mono" && strings.Contains(strings.Join(lines, ""), "\x1b") {
+							t.Error("an escape sequence without colours")
+						}
+						if lookName == "ascii" && strings.ContainsFunc(strings.Join(lines, ""), func(r rune) bool { return r > 0x7e }) {
+							t.Errorf("not ASCII:\n%s", strings.Join(lines, "\n"))
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestEverySizeFromOneCell(t *testing.T) {
+	look := looks(t)["dark"]
+	for tab := range Domains + 1 {
+		for _, prepare := range []func(*Picture){pictures()["detail"], pictures()["help"]} {
+			for w := 1; w <= 200; w++ {
+				for h := 1; h <= 70; h++ {
+					// Every size below the full one, above it each third: the layout only grows there.
+					if (w > 125 || h > 45) && (w%3 != 0 || h%3 != 0) {
+						continue
+					}
+					p := newPicture(look, tab, w, h)
+					prepare(p)
+					law(t, p.Draw(), w, h)
+				}
+			}
+		}
+	}
+}
+
+// TestPrintScreens shows the screens to whoever sets SHOW.
+func TestShownScreensAreWhole(t *testing.T) {
+	look := looks(t)["mono"]
+	for _, c := range []struct {
+		tab     Tab
+		w, h    int
+		prepare string
+	}{
+		{Overview, 120, 36, "platform"}, {Overview, 120, 36, "normal"}, {Overview, 80, 24, "platform"}, {Overview, 40, 10, "normal"},
+		{Domains, 120, 36, "detail"}, {Domains, 80, 24, "detail"}, {Domains, 40, 10, "normal"}, {Domains, 120, 36, "help"}, {Domains, 80, 24, "help"},
+		{Overview, 120, 36, "starting"}, {Overview, 80, 24, "empty"}, {Domains, 120, 36, "dialog"},
+	} {
+		p := newPicture(look, c.tab, c.w, c.h)
+		pictures()[c.prepare](p)
+		lines := p.Draw()
+		law(t, lines, c.w, c.h)
+		if os.Getenv("SHOW") != "" {
+			fmt.Printf("%s %dx%d\n%s\n", c.prepare, c.w, c.h, strings.Join(lines, "\n"))
+		}
+	}
+}

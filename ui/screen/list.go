@@ -1,0 +1,82 @@
+package screen
+
+import (
+	"dev.scrapetop/engine/view"
+	"dev.scrapetop/ui/widget"
+)
+
+// List is what the user chose on the table of domains. The selection and the tags are names, never row numbers.
+type List struct {
+	Selected string // as the engine names it; empty: nothing
+	Tags     map[string]bool
+	Sort     view.Sort // empty: attention
+	Reverse  bool
+	Filter   string
+	Faults   bool
+	Held     bool // the order is held while the cursor moves
+	Wide     bool // all columns
+	NoDetail bool
+	Shift    int  // columns scrolled away to the right of the fixed ones
+	Pane     int  // the pane in focus, on either screen
+	Zoomed   bool // the pane in focus has the whole screen
+	// Top is the position, among the matched rows, of the first one in sight.
+	Top int
+}
+
+// window returns the rows that are in sight when h of them fit, and the index of the first one in the data. The row
+// under the cursor is always among them.
+func (s *List) window(d *Data, h int) ([]view.DomainRow, int) {
+	w := &d.Frame.Domains
+	if len(w.Rows) == 0 || h <= 0 {
+		return nil, 0
+	}
+	first := s.Top - w.Offset
+	for i, name := range d.Names {
+		if name == s.Selected {
+			first = min(max(first, i-h+1), i)
+			break
+		}
+	}
+	first = min(max(first, 0), max(len(w.Rows)-h, 0))
+	return w.Rows[first:min(first+h, len(w.Rows))], first
+}
+
+// sorted is the order in force.
+func (s *List) sorted() view.Sort {
+	if s.Sort == "" {
+		return view.SortAttention
+	}
+	return s.Sort
+}
+
+func (s *List) sortWord(look *widget.Look) string {
+	arrow := look.Glyphs.Desc
+	if s.Reverse {
+		arrow = look.Glyphs.Asc
+	}
+	return "sort: " + string(s.sorted()) + " " + arrow
+}
+
+// Sorts are the orders to choose from.
+var Sorts = []view.Sort{
+	view.SortAttention, view.SortDomain, view.SortInFlight, view.SortRemaining, view.SortCooldown, view.Sort429, view.SortRate,
+	view.SortQueue, view.SortOldest,
+}
+
+// Rows is how many rows of the table a screen of w by h cells shows: what a page is.
+func (s *List) Rows(tab Tab, w, h int) int {
+	class := ClassOf(w, h)
+	body := h - 4
+	if class == Compact {
+		body = h - 3
+	}
+	switch {
+	case tab == Domains:
+		return max(domainShare(class, w, body, !s.NoDetail).table, 1)
+	case class == Full:
+		return max(shareFull(body).flight-2, 1)
+	case class == Standard:
+		return max(8+(body-20)/2-2, 1)
+	}
+	return max(body, 1)
+}

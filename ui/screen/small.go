@@ -1,0 +1,229 @@
+package screen
+
+import (
+	"strings"
+
+	"dev.scrapetop/themes"
+	"dev.scrapetop/ui/widget"
+)
+
+// fleetStandard is the Fleet of 80x24: the chart became a sparkline.
+func (p *Picture) fleetStandard(w, h int) []string {
+	f := p.Data.Frame
+	inner := widget.Inner(w)
+	half := inner - 36
+	first := p.Look.Line(inner).Text(themes.Dim, "rec/min ").Strong(true).Fit(themes.OK, rate(f.AcceptedPerMin), 5, widget.Right).Strong(false).Gap(1)
+	widget.Spark(first, themes.OK, f.Chart.Values, max(half-first.Cells()-2, 0), 0)
+	p.gauge(first.To(half).Text(themes.Dim, "in flight "), f.InFlight, f.Ceiling, 9)
+	second := p.queue(p.Look.Line(inner).Text(themes.Dim, "queue "))
+	states := p.states(p.Look.Line(inner))
+	third := p.Look.Line(inner).Text(themes.Dim, "accepted ").Text(themes.OK, countIn(f.Counts.Accepted, 9)).
+		Text(themes.Text, "  invalid "+countIn(f.Counts.Invalid, 7)+"  dead "+countIn(f.Counts.Dead, 7)).
+		Right(themes.Text, "req "+rate(f.RequestsPerMin)+"/min  ok "+tenths(f.OKShare))
+	return widget.Pane{Title: "Fleet"}.Draw(p.Look, w, h, []string{first.String(), second.String(), states.String(), third.String()})
+}
+
+// mixedPane is in flight and cooldowns in one: the domains, and what holds each.
+func (p *Picture) mixedPane(w, h int) []string {
+	inner := widget.Inner(w)
+	rows, first := p.List.window(p.Data, max(h-2, 0))
+	lines := make([]string, 0, len(rows))
+	name := max(inner-24, 12)
+	for i := range rows {
+		r := &rows[i]
+		l := p.Look.Line(inner)
+		p.mark(l, first+i)
+		p.state(l, r, p.Data.Names[first+i], 7)
+		l.Fit(themes.Text, r.Domain, name, widget.Left).Gap(1)
+		l.Fit(themes.Text, ofLimit(r.InFlight, r.Limit), 6, widget.Right).Gap(1)
+		note, role := p.domainNote(r)
+		lines = append(lines, l.Text(role, note).String())
+	}
+	if len(lines) == 0 {
+		lines = append(lines, p.Look.Text(themes.Dim, p.noDomains(), inner))
+	}
+	n := len(p.active())
+	return widget.Pane{Title: "In flight, cooldowns " + widget.Count(int64(n)), Right: more(len(rows), p.Data.Frame.Domains.Matched), Focused: true}.
+		Draw(p.Look, w, h, lines)
+}
+
+// layersStandard is the refusals by layer in a narrow pane.
+func (p *Picture) layersStandard(w, h int) []string {
+	f := p.Data.Frame
+	inner := widget.Inner(w)
+	var lines []string
+	var all int64
+	var perMin float64
+	for i := range f.Layers {
+		r := &f.Layers[i]
+		last := widget.Unknown
+		if !r.Last.IsZero() {
+			last = since5(r.Last, p.Now)
+		}
+		if r.Layer != "busy" {
+			all, perMin = add(all, r.Recent), perMin+r.PerMin
+		}
+		l := p.Look.Line(inner).Fit(themes.Text, r.Layer, 7, widget.Left).Fit(refusals(r.Recent), countIn(r.Recent, 5), 6, widget.Right).Gap(1)
+		widget.Spark(l, refusals(r.Recent), r.Trend, max(inner-20, 0), 0)
+		lines = append(lines, l.To(inner-5).Fit(themes.Text, last, 5, widget.Right).String())
+	}
+	lines = append(lines, p.Look.Line(inner).Strong(true).Fit(themes.Text, "all 429", 7, widget.Left).Fit(refusals(all), countIn(all, 5), 6, widget.Right).
+		Strong(false).Text(themes.Dim, " "+rate(perMin)+"/min  held "+countIn(f.Counts.Held, 5)).String())
+	return widget.Pane{Title: "429 by layer, 15 min"}.Draw(p.Look, w, h, lines)
+}
+
+// capacityStandard is what was reported to be left, and the caps, on one line each as far as height allows.
+func (p *Picture) capacityStandard(w, h int) []string {
+	inner := widget.Inner(w)
+	l := p.Look.Line(inner)
+	caps := p.capsWords()
+	room := inner - widget.Width(caps) - 2
+	items := p.capacities(6)
+	for i, c := range items {
+		item := c.name + " " + c.value
+		if c.note != "" {
+			item += " " + c.note
+		}
+		if i > 0 && l.Cells()+widget.Width(item)+2 > room {
+			break
+		}
+		if i > 0 {
+			l.Gap(2)
+		}
+		l.Text(c.role, widget.Truncate(item, max(room-l.Cells(), 0)))
+	}
+	if len(items) == 0 {
+		l.Text(themes.Dim, "nothing reported yet")
+	}
+	role := themes.Text
+	if strings.Contains(caps, "!") {
+		role = themes.Warn
+	}
+	return widget.Pane{Title: "Remaining, as last reported", Right: "caps  now>at end"}.Draw(p.Look, w, h, []string{l.Right(role, caps).String()})
+}
+
+// capsWords are the caps in words: req 65%>76%.
+func (p *Picture) capsWords() string {
+	var words []string
+	for _, c := range p.Data.Frame.Caps {
+		s := widget.Truncate(c.Name, 8) + " " + percent(capShare(c))
+		if c.Forecast > 0 {
+			s += ">" + percent(c.Forecast)
+		}
+		words = append(words, s+capWord(c))
+	}
+	if len(words) == 0 {
+		return "none set"
+	}
+	return strings.Join(words, "  ")
+}
+
+// overviewCompact is one line a fact, without boxes; what is over goes to domains and events.
+func (p *Picture) overviewCompact(w, h int) []string {
+	f := p.Data.Frame
+	lines := make([]string, 0, h)
+	line := func() *widget.Line { return p.Look.Line(w) }
+	forecast := longETA(f.ETA)
+	if !f.Live {
+		forecast = "over"
+	}
+	first := line().Strong(true).Text(themes.OK, rate(f.AcceptedPerMin)).Strong(false).Text(themes.Dim, " rec/min ")
+	widget.Spark(first, themes.OK, f.Chart.Values, max(min(w-first.Cells()-widget.Width(forecast)-1, 30), 0), 0)
+	lines = append(lines, first.Right(themes.Text, forecast).String())
+	lines = append(lines, p.gauge(line().Text(themes.Dim, "in flight "), f.InFlight, f.Ceiling, 10).String())
+	lines = append(lines, line().Text(themes.Dim, "queue ").Text(themes.Text, countIn(waiting(f), 7)+"  oldest "+p.queueAge(f.QueueOldest)).
+		Right(themes.Text, "dead "+countIn(f.Counts.Dead, 6)).String())
+	lines = append(lines, p.layersCompact(w))
+	lines = append(lines, p.cooldownsCompact(w))
+	lines = append(lines, p.capacityCompact(w))
+	for i := range f.Events {
+		if len(lines) >= h {
+			break
+		}
+		e := &f.Events[i]
+		word, role := level(e.Level)
+		lines = append(lines, line().Text(themes.Dim, p.clockOf(e.At)[:5]+" ").Text(role, word+" ").Text(themes.Text, e.Key+" "+e.Text).String())
+	}
+	for len(lines) < h {
+		lines = append(lines, widget.Blank(w))
+	}
+	return lines[:h]
+}
+
+func (p *Picture) layersCompact(w int) string {
+	l := p.Look.Line(w).Text(themes.Dim, "429")
+	perMin := 0.0
+	for i := range p.Data.Frame.Layers {
+		r := &p.Data.Frame.Layers[i]
+		word := map[string]string{"account": "acc", "pending": "pend", "target": "tgt"}[r.Layer]
+		if word == "" {
+			word = widget.Truncate(r.Layer, 4)
+		}
+		if r.Layer != "busy" {
+			perMin += r.PerMin
+		}
+		l.Gap(1).Text(refusals(r.Recent), word+" "+widget.Count(r.Recent))
+	}
+	if s := rate(perMin) + "/m"; l.Room() > len(s) {
+		l.Right(themes.Text, s)
+	}
+	return l.String()
+}
+
+func (p *Picture) cooldownsCompact(w int) string {
+	l := p.Look.Line(w).Text(themes.Dim, "cool ")
+	active := p.active()
+	if len(active) == 0 {
+		return l.Text(themes.Dim, "none").String()
+	}
+	for i, c := range active {
+		rest := "+" + widget.Count(int64(len(active)-i))
+		left := until5(c.Until, p.Now)
+		if i > 0 && l.Room() < 8+len(left)+2+len(rest) {
+			return l.Right(themes.Text, rest).String()
+		}
+		l.Text(themes.Text, widget.Truncate(c.Key, max(min(14, l.Room()-len(left)-len(rest)-3), 4))+" ").Text(themes.Cool, left).Gap(2)
+	}
+	return l.String()
+}
+
+func (p *Picture) capacityCompact(w int) string {
+	l := p.Look.Line(w).Text(themes.Dim, "left ")
+	caps := "caps " + p.capsWords()
+	items := p.capacities(1)
+	if len(items) == 0 {
+		return l.Text(themes.Dim, "not told").Gap(2).Text(themes.Text, caps).String()
+	}
+	c := items[0]
+	l.Text(c.role, widget.Truncate(c.name, 14)+" "+c.value+" "+strings.TrimSuffix(c.note, " ago")).Gap(2)
+	return l.Text(themes.Text, caps).String()
+}
+
+// noRun says what to press when nothing is loaded. Nothing else competes.
+func (p *Picture) noRun(w, h int) []string {
+	inner := widget.Inner(w)
+	text := func(role themes.Role, s string) string { return p.Look.Text(role, s, inner) }
+	lines := []string{
+		"", text(themes.Text, "No run is loaded."), "",
+		text(themes.Text, "scrapetop run urls.txt   starts one: a file with one URL a line, or CSV, JSONL, a sitemap"),
+		text(themes.Text, "scrapetop demo           shows everything: no key, no network, made-up sites"),
+		text(themes.Text, "scrapetop resume         continues an unfinished run"), "",
+	}
+	if w < 80 {
+		lines = []string{
+			text(themes.Text, "No run is loaded. In the shell:"),
+			text(themes.Text, "scrapetop run urls.txt"), text(themes.Text, "scrapetop demo"), text(themes.Text, "scrapetop resume"),
+		}
+	}
+	if len(p.History) > 0 {
+		lines = append(lines, text(themes.Dim, "Earlier runs"))
+		for i, s := range p.History {
+			if len(lines) >= h-3 && i < len(p.History)-1 {
+				lines = append(lines, text(themes.Dim, "and "+widget.Thousands(int64(len(p.History)-i))+" more: scrapetop history"))
+				break
+			}
+			lines = append(lines, text(themes.Text, widget.Clean(s, maxText)))
+		}
+	}
+	return widget.Pane{Title: "scrapetop"}.Draw(p.Look, w, h, lines)
+}
