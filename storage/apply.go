@@ -1,8 +1,11 @@
 package storage
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -25,27 +28,39 @@ func weight(tx *Tx) (rows int, bytes int64) {
 // moved is how far the counters of a run move in a transaction.
 type moved struct {
 	Totals
-	attempts, records int64
+	attempts, records         int64
+	accepted, dead, cancelled int64
+}
+
+// count moves the number of tasks in a state.
+func (m *moved) count(state TaskState, by int64) {
+	switch state {
+	case TaskAccepted:
+		m.accepted += by
+	case TaskDead:
+		m.dead += by
+	case TaskCancelled:
+		m.cancelled += by
+	}
+}
+
+// lastChange is the last of the changes of a task that a group brings, and what it changes.
+type lastChange struct {
+	run    int64
+	change *TaskChange
+	was    TaskState // empty: there is no such task
 }
 
 // apply writes several transactions into the open one. Only the last state of a task is written, and the counters of a run
 // move once.
 func (w *writer) apply(txs []*Tx) error {
 	now := ms(time.Now())
-	type owned struct {
-		run    int64
-		change *TaskChange
-	}
-	last := make(map[int64]owned, 2*len(txs))
-	var order []int64
+	last := make(map[int64]*lastChange, len(txs))
 	sums := map[int64]*moved{}
 	for _, tx := range txs {
 		for i := range tx.Tasks {
-			id := tx.Tasks[i].ID
-			if _, seen := last[id]; !seen {
-				order = append(order, id)
-			}
-			last[id] = owned{tx.Run, &tx.Tasks[i]}
+			c := &tx.Tasks[i]
+			last[c.ID] = &lastChange{run: tx.Run, change: c}
 		}
 		sum := sums[tx.Run]
 		if sum == nil {
@@ -57,10 +72,18 @@ func (w *writer) apply(txs []*Tx) error {
 			return err
 		}
 	}
-	for _, id := range order {
-		o := last[id]
-		if err := w.applyTask(o.run, o.change, now); err != nil {
+	if len(last) > 0 {
+		order := slices.Sorted(maps.Keys(last)) // neighbours share pages
+		if err := w.readStates(order, last); err != nil {
 			return err
+		}
+		for _, id := range order {
+			l := last[id]
+			if err := w.applyTask(l, now); err != nil {
+				return err
+			}
+			sums[l.run].count(l.was, -1)
+			sums[l.run].count(l.change.State, 1)
 		}
 	}
 	for run, sum := range sums {
@@ -71,19 +94,43 @@ func (w *writer) apply(txs []*Tx) error {
 	return nil
 }
 
-func (w *writer) applyTask(run int64, c *TaskChange, now int64) error {
+// readStates finds the states that a group changes: one query is cheaper than one for each task.
+func (w *writer) readStates(order []int64, last map[int64]*lastChange) error {
+	stmt, err := w.statement(`SELECT id, run, state FROM task WHERE id IN (SELECT value FROM json_each(?))`)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.QueryContext(context.Background(), ids(order))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, run int64
+		var state TaskState
+		if err := rows.Scan(&id, &run, &state); err != nil {
+			return err
+		}
+		if l := last[id]; l.run == run {
+			l.was = state
+		}
+	}
+	return rows.Err()
+}
+
+func (w *writer) applyTask(l *lastChange, now int64) error {
+	c := l.change
+	if l.was == "" {
+		return fmt.Errorf("task %d of run %d: %w", c.ID, l.run, ErrNoTask)
+	}
 	var owner any
 	if c.State == TaskInFlight && w.owner != 0 {
 		owner = w.owner
 	}
-	n, err := w.execCount(`UPDATE task SET state = ?, owner = ?, tries = ?, attempts = ?, invalids = ?, updated_at = ?,
-		first_try_at = ?, not_before = ?, reason = ?, error = ?, hop_url = ?, hops = ? WHERE id = ? AND run = ?`,
+	return w.exec(`UPDATE task SET state = ?, owner = ?, tries = ?, attempts = ?, invalids = ?, updated_at = ?,
+		first_try_at = ?, not_before = ?, reason = ?, error = ?, hop_url = ?, hops = ? WHERE id = ?`,
 		string(c.State), owner, c.Tries, c.Attempts, c.Invalids, now,
-		instant(c.FirstTryAt), instant(c.NotBefore), text(c.Reason), text(c.Error), text(c.HopURL), c.Hops, c.ID, run)
-	if err == nil && n == 0 {
-		err = fmt.Errorf("task %d of run %d: %w", c.ID, run, ErrNoTask)
-	}
-	return err
+		instant(c.FirstTryAt), instant(c.NotBefore), text(c.Reason), text(c.Error), text(c.HopURL), c.Hops, c.ID)
 }
 
 func (w *writer) applyRows(tx *Tx, sum *moved) error {
@@ -218,9 +265,10 @@ func (w *writer) applyTotals(run int64, t *moved) error {
 	n, err := w.execCount(`UPDATE total SET attempts = attempts + ?, records = records + ?, requests = requests + ?, retries = retries + ?,
 		cooldowns = cooldowns + ?, probes = probes + ?, account = account + ?, rate = rate + ?, pending_jobs = pending_jobs + ?,
 		target = target + ?, busy = busy + ?, cached = cached + ?, skipped = skipped + ?, duplicates = duplicates + ?,
-		bytes = bytes + ?, credits = credits + ?, elapsed_ns = elapsed_ns + ?, max_in_flight = max(max_in_flight, ?) WHERE run = ?`,
+		bytes = bytes + ?, credits = credits + ?, elapsed_ns = elapsed_ns + ?, max_in_flight = max(max_in_flight, ?),
+		accepted = accepted + ?, dead = dead + ?, cancelled = cancelled + ? WHERE run = ?`,
 		t.attempts, t.records, t.Requests, t.Retries, t.Cooldowns, t.Probes, t.Account, t.Rate, t.PendingJobs, t.Target, t.Busy,
-		t.Cached, t.Skipped, t.Duplicates, t.Bytes, t.Credits, int64(t.Elapsed), t.MaxInFlight, run)
+		t.Cached, t.Skipped, t.Duplicates, t.Bytes, t.Credits, int64(t.Elapsed), t.MaxInFlight, t.accepted, t.dead, t.cancelled, run)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("run %d: %w", run, ErrNoRun)
 	}

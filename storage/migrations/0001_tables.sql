@@ -22,7 +22,8 @@ CREATE TABLE run (
 	finished_at INTEGER
 ) STRICT;
 
--- The counters of a run, apart from run so that moving them rewrites a small row.
+-- The counters of a run, apart from run so that moving them rewrites a small row. Counted by the writer: a trigger on task would
+-- triple the price of an update.
 CREATE TABLE total (
 	run           INTEGER PRIMARY KEY REFERENCES run (id),
 	tasks         INTEGER NOT NULL DEFAULT 0,
@@ -81,18 +82,6 @@ CREATE INDEX task_run ON task (run);
 CREATE INDEX task_waiting ON task (run, domain, priority DESC) WHERE state IN ('pending', 'delayed');
 CREATE INDEX task_in_flight ON task (owner) WHERE state = 'in_flight';
 CREATE INDEX task_dead ON task (run, reason) WHERE state = 'dead';
-
--- Keeps the counters of ended tasks exact whoever changes a task.
-CREATE TRIGGER task_ended AFTER UPDATE OF state ON task
-WHEN old.state <> new.state
-	AND (old.state IN ('accepted', 'dead', 'cancelled') OR new.state IN ('accepted', 'dead', 'cancelled'))
-BEGIN
-	UPDATE total SET
-		accepted  = accepted  + (new.state = 'accepted')  - (old.state = 'accepted'),
-		dead      = dead      + (new.state = 'dead')      - (old.state = 'dead'),
-		cancelled = cancelled + (new.state = 'cancelled') - (old.state = 'cancelled')
-	WHERE run = new.run;
-END;
 
 CREATE TABLE attempt (
 	id              INTEGER PRIMARY KEY,
