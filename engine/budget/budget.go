@@ -258,6 +258,9 @@ func (b *Budget) Release() {
 	}
 }
 
+// Hold takes a slot for work that already runs: of before a restart.
+func (b *Budget) Hold() { b.inFlight++ }
+
 // InFlight is the number of slots taken.
 func (b *Budget) InFlight() int { return b.inFlight }
 
@@ -284,6 +287,14 @@ func (b *Budget) nextStart(now time.Time) time.Time {
 func (b *Budget) SetGap(d time.Duration) {
 	if d > b.limits.Gap {
 		b.limits.Gap = d
+	}
+}
+
+// Find lets a controller look for the limit from now on.
+func (b *Budget) Find() {
+	if b.find == nil {
+		b.find = newFinder()
+		b.find.w = max(b.inFlight, findStart)
 	}
 }
 

@@ -32,11 +32,12 @@ type finder struct {
 	since      time.Time // the first refusal: the span over which the rate is measured
 	got        int       // accepted since then
 
-	pace    float64 // starts a second; zero: not paced
-	floor   float64 // the pace that went through a whole stage
-	ramp    bool    // doubling until it is refused
-	stage   time.Time
-	stageN  int
+	pace    float64   // starts a second; zero: not paced
+	floor   float64   // the pace that went through a whole stage
+	ramp    bool      // doubling until it is refused
+	stage   time.Time // since the pace was set anew, or work reopened under it
+	stageN  int       // accepted since the stage began
+	grown   int       // accepted since the pace grew
 	next    time.Time
 	refusal int // refusals in all, for the evidence
 
@@ -153,17 +154,18 @@ func (f *finder) accepted(now, sent time.Time, n int, recovering bool) {
 
 func (f *finder) growPace(now time.Time) {
 	f.stageN++
+	f.grown++
 	if f.ramp {
-		if f.stageN >= growEvery && now.Sub(f.stage) >= 500*time.Millisecond {
+		if f.grown >= growEvery && now.Sub(f.stage) >= 500*time.Millisecond {
 			f.floor = f.pace
 			f.pace *= 2
-			f.stage, f.stageN = now, 0
+			f.stage, f.stageN, f.grown = now, 0, 0
 		}
 		return
 	}
-	if f.stageN >= growEvery {
+	if f.grown >= growEvery && !now.Before(f.tryAt) {
 		f.pace *= paceGrowth
-		f.stage, f.stageN = now, 0
+		f.grown = 0
 	}
 }
 
@@ -220,33 +222,38 @@ func (f *finder) startPace(now time.Time) {
 	if span < time.Second {
 		span, got = max(now.Sub(f.epochStart), time.Second), max(f.epochGot, f.burst)
 	}
-	rate := paceCut * float64(got) / span.Seconds()
 	f.was = f.w
-	f.pace = max(rate, paceLeast)
+	f.pace = max(paceCut*float64(got)/span.Seconds(), paceLeast)
 	f.ramp, f.floor = true, 0
 	f.stage, f.stageN = now, 0
 	f.next = now
 }
 
-// repace lowers the pace after a refusal under it. The refusal of a doubling stage tells the rate itself: what came
-// through since the stage began, less what may have been saved up before it.
+// repace lowers the pace after a refusal under it. At a refusal the other side has nothing left, so what came through
+// since the stage began, less what may have been saved up before it, came at the limit's own rate.
 func (f *finder) repace(now time.Time) {
-	if f.ramp {
-		f.ramp = false
-		span := now.Sub(f.stage).Seconds()
-		rate := f.pace * paceCut
-		if span > 0 {
-			rate = (float64(f.stageN) - float64(f.burst)) / span
-		}
-		f.pace = paceMargin * math.Min(math.Max(rate, f.floor), f.pace)
-		if f.floor == 0 {
-			f.pace = math.Min(f.pace, float64(f.stageN+1)/math.Max(span, 1))
-		}
-	} else {
-		f.pace *= paceCut
+	span := now.Sub(f.stage).Seconds()
+	measured := 0.0
+	if span > 0 {
+		measured = (float64(f.stageN) - float64(f.burst)) / span
 	}
+	old := f.pace
+	switch {
+	case f.ramp:
+		f.pace = paceMargin * math.Min(math.Max(measured, f.floor), old)
+	case measured > old/2:
+		f.pace = paceMargin * math.Min(measured, old)
+	default:
+		f.pace = old * paceCut
+	}
+	if f.pace < old/4 {
+		f.pace = old / 4 // too short a stage to tell
+	}
+	f.ramp = false
 	f.pace = math.Max(f.pace, paceLeast)
-	f.stage, f.stageN = now, 0
+	f.stage, f.stageN, f.grown = now, 0, 0
+	f.tryAt = now.Add(f.hold)
+	f.hold = min(f.hold*2, holdMost)
 }
 
 func (f *finder) evidence() string {

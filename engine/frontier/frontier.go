@@ -10,6 +10,7 @@ import (
 type Task struct {
 	ID       int64
 	URL      string // what to fetch: the task's own URL, or where a redirect led
+	Own      string // the task's own URL
 	Home     string // the hostname of the task's own URL
 	Hop      bool   // URL is where a redirect led
 	Domain   string // the domain it is stored under
@@ -249,6 +250,9 @@ func (f *Frontier) Push(d *Domain, t *Task) { f.place(d, t).pushBack(t); f.wakeQ
 
 // Return places a task before the others: it had its turn and was refused, or must go on (a redirect).
 func (f *Frontier) Return(d *Domain, t *Task) { f.place(d, t).pushFront(t); f.wakeQueue(t.Queue) }
+
+// Assign tells which queue a task will wait in, without placing it: it is delayed.
+func (f *Frontier) Assign(d *Domain, t *Task) { f.place(d, t) }
 
 func (f *Frontier) place(d *Domain, t *Task) *Queue {
 	if t.Queue == nil || t.Queue.Domain != d {

@@ -1,0 +1,111 @@
+package core
+
+import (
+	"time"
+
+	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/frontier"
+	"dev.scrapetop/engine/provider"
+)
+
+// Counts are the machine's counters. Accepted and Dead move when their rows are committed.
+type Counts struct {
+	Pending, Delayed, InFlight, Remote, Accepted, Dead int64
+
+	Requests, Retries, Attempts, Cooldowns, Probes int64
+	Account, Rate, PendingJobs, Target, Busy       int64
+	Held                                           int64 // waits imposed by our own limits
+	Credits                                        float64
+	MaxInFlight                                    int64
+}
+
+// Counts returns the counters as they stand.
+func (m *Machine) Counts() Counts { return m.counts }
+
+// InFlight is how many exchanges are under way, and the program's ceiling on them.
+func (m *Machine) InFlight() (now, ceiling int) { return m.global.InFlight(), m.global.Limit() }
+
+// TakeDirty returns the domains that changed since the last call; the slice is valid until the next Step.
+func (m *Machine) TakeDirty() []*frontier.Domain {
+	d := m.dirty
+	for _, x := range d {
+		x.Dirty = false
+	}
+	m.dirty = m.dirty[:0]
+	return d
+}
+
+// Over reports that the run ended.
+func (m *Machine) Over() bool { return m.over }
+
+// RunPaused reports that the whole run is held by a person.
+func (m *Machine) RunPaused() bool { return m.global.IsPaused() }
+
+// DrainReason is why the run drains; false: it does not.
+func (m *Machine) DrainReason() (string, bool) {
+	if m.drain == nil {
+		return "", false
+	}
+	return m.drain.Reason, true
+}
+
+// Shared is a budget that is no domain's, as the screens see it.
+type Shared struct {
+	Scope            budget.Scope
+	Key              string
+	Budget           *budget.Budget
+	Limit, Remaining int64
+	HasLimit, Has    bool
+	At, Reset        time.Time
+	Kind             string
+}
+
+// Shared returns the budgets of credentials, accounts, tenants and the provider that say something: few, whatever the run.
+func (m *Machine) Shared() []Shared {
+	var all []Shared
+	for _, c := range m.creds {
+		l := &c.last
+		all = append(all, Shared{Scope: budget.Credential, Key: c.name, Budget: c.budget, Limit: l.limit, HasLimit: l.hasLimit, Remaining: l.remaining, Has: l.has, At: l.at, Reset: l.reset, Kind: l.kind})
+	}
+	for name, a := range m.accounts {
+		if a.StoppedWhy() != "" || a.IsPaused() || a.Limit() > 0 {
+			all = append(all, Shared{Scope: budget.Account, Key: name, Budget: a})
+		}
+	}
+	for _, l := range m.front.Lanes {
+		if l.Tenant != "" {
+			all = append(all, Shared{Scope: budget.Tenant, Key: l.Tenant, Budget: l.Budget})
+		}
+	}
+	return append(all, Shared{Scope: budget.Provider, Budget: m.provider}, Shared{Scope: budget.IP, Budget: m.ip})
+}
+
+// Spent is what the run's caps are compared with.
+func (m *Machine) Spent() (requests int64, credits float64) {
+	s := m.spend[""]
+	return s.requests, s.credits
+}
+
+// Resume takes over what the run had spent and ended before a restart.
+func (m *Machine) Resume(accepted, dead, requests int64, credits float64) {
+	m.counts.Accepted, m.counts.Dead = accepted, dead
+	m.spend[""].requests, m.spend[""].credits = requests, credits
+}
+
+// logAnswer keeps what the screens say of a domain's last answer.
+func (m *Machine) logAnswer(now time.Time, d *frontier.Domain, item *provider.Item) {
+	l := &d.Log
+	l.LastAt = now
+	l.LastText = string(item.Outcome)
+	if item.Outcome == provider.Limited || item.Outcome == provider.Busy {
+		if l.Limited == nil {
+			l.Limited = map[string]int64{}
+		}
+		key := string(item.Layer)
+		if item.Outcome == provider.Busy {
+			key = "busy"
+		}
+		l.Limited[key]++
+	}
+	m.mark(d)
+}

@@ -1,0 +1,268 @@
+package core
+
+import (
+	"fmt"
+	"time"
+
+	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/frontier"
+)
+
+// draining takes a stop request: the first stops starts, Abandon ends at once.
+func (m *Machine) draining(now time.Time, ev Draining) {
+	if m.drain == nil {
+		m.drain = &ev
+		if !ev.By.IsZero() {
+			m.wakes.Set(ev.By, frontier.WakeRun, nil)
+		}
+	}
+	if ev.Abandon {
+		m.end("stopped", or(m.drain.Reason, ev.Reason))
+	}
+}
+
+func (m *Machine) end(state, reason string) {
+	if m.over {
+		return
+	}
+	m.over = true
+	m.do(Action{Do: Ended, End: Ending{State: state, Reason: reason}})
+}
+
+// ending ends the run when nothing is left, or nothing that is left can go on.
+func (m *Machine) ending(now time.Time) {
+	if m.over {
+		return
+	}
+	if m.drain != nil {
+		if !m.drain.By.IsZero() && !now.Before(m.drain.By) || len(m.calls) == 0 && len(m.jobs) == 0 && m.storing == 0 {
+			m.end("stopped", m.drain.Reason)
+		}
+		return
+	}
+	if len(m.calls) > 0 || m.storing > 0 || m.refills > 0 || m.full {
+		m.idleFrom = time.Time{}
+		return
+	}
+	if len(m.jobs) > 0 {
+		m.idleFrom = time.Time{}
+		return
+	}
+	left := m.counts.Pending + m.counts.Delayed
+	if left <= 0 && len(m.lookups) == 0 {
+		if m.inputOver {
+			m.end("finished", "")
+		}
+		return
+	}
+	if !m.inputOver && m.front.Hungry() == 0 && left <= 0 {
+		return
+	}
+	m.stuck(now)
+}
+
+// stuck ends a run whose whole remainder waits for something that nobody will bring, or for too long.
+func (m *Machine) stuck(now time.Time) {
+	if why := m.stoppedWhy(); why != "" {
+		m.end("failed", why)
+		return
+	}
+	if m.allPaused() {
+		if m.cfg.Unattended && m.inputOver {
+			m.end("stopped", "only paused work is left")
+		}
+		return
+	}
+	if m.cappedWhy() {
+		m.end("stopped", "cap")
+		return
+	}
+	if m.idleFrom.IsZero() {
+		m.idleFrom = now
+	}
+	if m.cfg.MaxWait <= 0 {
+		return
+	}
+	next, ok := m.nextStart()
+	if !ok {
+		return
+	}
+	if next.Sub(m.idleFrom) > m.cfg.MaxWait {
+		m.end("stopped", fmt.Sprintf("everything left waits; the earliest wake-up is %s", next.UTC().Format(time.RFC3339)))
+	}
+}
+
+// nextStart is the earliest time at which waiting work may start.
+func (m *Machine) nextStart() (time.Time, bool) { return m.wakes.Next() }
+
+// stoppedWhy is why no credential can go on, when every one that waiting work could use is stopped.
+func (m *Machine) stoppedWhy() string {
+	if m.cfg.Direct {
+		return ""
+	}
+	why := ""
+	for _, l := range m.front.Lanes {
+		if l.Size() == 0 {
+			continue
+		}
+		for _, c := range m.creds {
+			if !c.serves(l.Tenant) {
+				continue
+			}
+			w := or(c.budget.StoppedWhy(), c.account.StoppedWhy())
+			if w == "" {
+				return ""
+			}
+			why = "credential " + c.name + " is stopped by the platform: " + w
+		}
+		if why == "" {
+			why = fmt.Sprintf("no credential serves tenant %q", l.Tenant)
+		}
+	}
+	return why
+}
+
+// allPaused reports that everything that waits is held by a person.
+func (m *Machine) allPaused() bool {
+	if m.global.IsPaused() || m.provider.IsPaused() {
+		return true
+	}
+	if len(m.paused) == 0 || m.wakes.Len() > 0 && !m.onlyPaused() {
+		return false
+	}
+	return m.onlyPaused()
+}
+
+// onlyPaused looks at the domains that still have work; it runs only when the run is idle and something is paused.
+func (m *Machine) onlyPaused() bool {
+	if m.counts.Delayed > 0 {
+		return false
+	}
+	any := false
+	for _, d := range m.front.Domains {
+		if d.Waiting() <= 0 {
+			continue
+		}
+		any = true
+		held := d.Budget.IsPaused()
+		for _, q := range d.Queues {
+			held = held || q.Lane.Budget.IsPaused()
+		}
+		if !held && !m.credentialsPaused() {
+			return false
+		}
+	}
+	return any
+}
+
+func (m *Machine) credentialsPaused() bool {
+	for _, c := range m.creds {
+		if !c.budget.IsPaused() && !c.account.IsPaused() {
+			return false
+		}
+	}
+	return len(m.creds) > 0
+}
+
+// cappedWhy reports that every tenant with waiting work has reached its cap.
+func (m *Machine) cappedWhy() bool {
+	capped := false
+	for _, l := range m.front.Lanes {
+		if l.Size() == 0 {
+			continue
+		}
+		if l.Stop == "" {
+			return false
+		}
+		capped = true
+	}
+	return capped
+}
+
+// asked carries out a person's act.
+func (m *Machine) asked(now time.Time, ev Asked) {
+	switch ev.Verb {
+	case "pause", "resume":
+		m.pause(ev, ev.Verb == "pause")
+	case "limit":
+		if ev.Scope == budget.Domain {
+			d := m.front.Domain(ev.Key)
+			d.Budget.SetUserLimit(ev.Limit)
+			m.front.Wake(d)
+			m.mark(d)
+		}
+	case "end cooldown":
+		for _, b := range m.named(ev.Scope, ev.Key) {
+			b.EndCooldown(now)
+			b.Unstop(now)
+		}
+		if ev.Scope == budget.Domain {
+			d := m.front.Domain(ev.Key)
+			m.front.Wake(d)
+			m.mark(d)
+		}
+	}
+	m.unparkLanes()
+}
+
+func (m *Machine) pause(ev Asked, on bool) {
+	key := budgetKey{ev.Scope, ev.Key}
+	if on {
+		m.paused[key] = true
+	} else {
+		delete(m.paused, key)
+	}
+	for _, b := range m.named(ev.Scope, ev.Key) {
+		b.SetPaused(on)
+	}
+	if ev.Scope == budget.Domain {
+		if d := m.front.Domains[ev.Key]; d != nil {
+			m.front.Wake(d)
+			m.mark(d)
+		}
+	}
+}
+
+// named are the budgets of a scope and key that exist already; a domain's or tenant's that appears later asks m.paused.
+func (m *Machine) named(scope budget.Scope, key string) []*budget.Budget {
+	switch scope {
+	case budget.Global:
+		return []*budget.Budget{m.global}
+	case budget.Provider:
+		return []*budget.Budget{m.provider}
+	case budget.IP:
+		return []*budget.Budget{m.ip}
+	case budget.Account:
+		if b := m.accounts[key]; b != nil {
+			return []*budget.Budget{b}
+		}
+	case budget.Credential:
+		if c := m.credential(key); c != nil {
+			return []*budget.Budget{c.budget}
+		}
+	case budget.Tenant:
+		for _, l := range m.front.Lanes {
+			if l.Tenant == key {
+				return []*budget.Budget{l.Budget}
+			}
+		}
+	case budget.Domain:
+		if d := m.front.Domains[key]; d != nil {
+			return []*budget.Budget{d.Budget}
+		}
+	}
+	return nil
+}
+
+// cooldownKept restores a cooldown of before a restart.
+func (m *Machine) cooldownKept(now time.Time, ev CooldownKept) {
+	if ev.Scope == budget.Domain {
+		d := m.front.Domain(ev.Key)
+		d.Budget.HoldUntil(now, ev.Until, ev.Cause, "", ev.Block)
+		m.mark(d)
+		return
+	}
+	for _, b := range m.named(ev.Scope, ev.Key) {
+		b.HoldUntil(now, ev.Until, ev.Cause, "", ev.Block)
+	}
+}

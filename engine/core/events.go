@@ -1,0 +1,255 @@
+package core
+
+import (
+	"time"
+
+	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/frontier"
+	"dev.scrapetop/engine/provider"
+)
+
+// Event is something that happened. The concrete types are the ones in this file.
+type Event any
+
+// Queued tells of tasks that were stored and wait: counts by domain.
+type Queued struct{ Domains []DomainCount }
+
+// DomainCount is a number of waiting tasks of a domain.
+type DomainCount struct {
+	Domain string
+	N      int64
+	Oldest time.Time
+}
+
+// Refilled brings the answer to a Refill action.
+type Refilled struct {
+	Wants  []Want
+	Tasks  []Waiting
+	Failed bool // the read failed: the same will be wanted again
+}
+
+// Waiting is a stored task that waits.
+type Waiting struct {
+	frontier.Task
+	NotBefore time.Time // of a delayed task
+}
+
+// Want asks for a domain's next waiting tasks behind a position.
+type Want struct {
+	Domain        string
+	N             int
+	AfterPriority int
+	AfterID       int64
+}
+
+// Replied brings the reading of a call's response.
+type Replied struct {
+	Call  *Call
+	Reply provider.Reply
+}
+
+// NotSent tells that a call never left: its intent could not be stored, or the program stopped first.
+type NotSent struct{ Call *Call }
+
+// Stored tells that a Store action was committed.
+type Stored struct{ Call *Call }
+
+// RobotsRead brings the rules of an origin; Rules nil: it could not be read (the call's Replied tells why).
+type RobotsRead struct {
+	Call  *Call
+	Rules frontier.Robots
+	Delay time.Duration // Crawl-delay; zero: none
+}
+
+// JobKept is a remote job found in storage at the start.
+type JobKept struct {
+	Job        string
+	Credential string
+	Tasks      []frontier.Task
+	Submitted  time.Time
+	Expires    time.Time
+	Next       time.Time
+}
+
+// CooldownKept is a cooldown found in storage at the start; the remainder is already clamped to its announced length.
+type CooldownKept struct {
+	Scope budget.Scope
+	Key   string
+	Until time.Time
+	Cause string
+	Block bool
+}
+
+// SlotHeld tells that a platform may still count a call of before a restart as running until a time.
+type SlotHeld struct {
+	Credential string
+	Until      time.Time
+}
+
+// Asked is a person's act.
+type Asked struct {
+	Verb  string // "pause", "resume", "limit", "end cooldown", "unstop"
+	Scope budget.Scope
+	Key   string
+	Limit int
+}
+
+// LookupAsked wants a document fetched with the manners of direct.
+type LookupAsked struct {
+	ID     int64 // chosen by the asker, unique among lookups
+	URL    string
+	Domain string
+}
+
+// InputEnded tells that no more tasks will be queued.
+type InputEnded struct{}
+
+// Draining tells to start nothing new and to end at the latest at By; Abandon ends at once.
+type Draining struct {
+	Reason  string
+	By      time.Time
+	Abandon bool
+}
+
+// Suspended tells that the machine slept for a while that the monotonic clock did not see.
+type Suspended struct{ For time.Duration }
+
+// Backpressure tells whether storage takes more work now.
+type Backpressure struct{ Full bool }
+
+// Tick is a wake-up asked for by WakeAt, or an occasion to publish.
+type Tick struct{}
+
+// Do is what an action asks for.
+type Do uint8
+
+// The actions.
+const (
+	Send       Do = iota + 1 // send Call; with Intent: only after its intent was committed
+	Store                    // write Settled of Call
+	Refill                   // read Wants
+	Cooled                   // a cooldown began, grew or ended: keep it
+	Tell                     // an event for the run's log
+	LookupDone               // a lookup's call ended for good
+	Keep                     // keep the remote job
+	Ended                    // the run is over
+)
+
+// Action is one thing the machine asks for.
+type Action struct {
+	Do      Do
+	Call    *Call
+	Intent  bool
+	Settled []Settled
+	Wants   []Want
+	Cool    CoolChange
+	Event   Told
+	Job     *Job
+	End     Ending
+}
+
+// Settled is the new state of one task after a call.
+type Settled struct {
+	Task      *frontier.Task
+	Item      int // index into the reply's items; -1: the call as a whole spoke
+	State     State
+	Number    int // of this attempt
+	Reason    string
+	Error     string
+	Decision  string
+	NotBefore time.Time
+}
+
+// State of a task, as stored.
+type State string
+
+// The states that a call can leave a task in.
+const (
+	Pending  State = "pending"
+	Delayed  State = "delayed"
+	Remote   State = "remote"
+	Accepted State = "accepted"
+	Dead     State = "dead"
+)
+
+// CoolChange is a cooldown to keep; Until zero clears it.
+type CoolChange struct {
+	Scope  budget.Scope
+	Key    string
+	Until  time.Time
+	Full   time.Duration
+	Cause  string
+	Source string
+}
+
+// Told is an event for the run's log.
+type Told struct {
+	Level string // info, warn, error
+	Scope budget.Scope
+	Key   string
+	Text  string
+	Task  int64
+}
+
+// Ending is how the run ended.
+type Ending struct {
+	State  string // finished, stopped, failed
+	Reason string
+}
+
+// Job is work handed to a platform. It keeps the slots of its submit until it is terminal.
+type Job struct {
+	ID         string
+	Credential string
+	Tasks      []*frontier.Task
+	Submitted  time.Time
+	Expires    time.Time
+	Next       time.Time
+	Done       bool
+
+	polls   int
+	polling bool
+	due     bool
+	slots   slots
+}
+
+// Call is a call in flight with the budgets it draws on.
+type Call struct {
+	provider.Call
+	Tasks    []*frontier.Task
+	Number   int // attempts of the first task, this one included
+	InFlight int // of its narrowest budget when it was sent, itself included
+	Limit    int // that budget's ceiling then; zero: none known
+	Robots   *frontier.Origin
+	LookupID int64
+	Job      *Job
+	Worst    float64 // credits reserved
+
+	slots  slots
+	one    [1]provider.Target
+	oneT   [1]*frontier.Task
+	settle []Settled
+}
+
+// slots are the budgets in which a piece of work holds a slot, with what it was to them when it started.
+type slots struct {
+	held   bool
+	global bool
+	lane   *frontier.Lane
+	cred   *credential
+	domain *frontier.Domain
+	n      [kinds]int  // in flight at the start, itself included
+	probe  [kinds]bool // it is the budget's probe
+	sent   time.Time
+}
+
+// The budgets of a call, narrowest last.
+const (
+	kindGlobal = iota
+	kindProvider
+	kindAccount
+	kindCredential
+	kindTenant
+	kindDomain
+	kinds
+)

@@ -1,0 +1,384 @@
+package core
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/frontier"
+	"dev.scrapetop/engine/provider"
+)
+
+// Config is what a machine is made with. Zero ceilings mean none.
+type Config struct {
+	Facts  provider.Facts
+	Direct bool // we fetch ourselves: domains have limits to find, robots.txt may apply
+
+	Global      budget.Limits
+	Domain      budget.Limits            // of a domain that Domains does not name
+	Domains     map[string]budget.Limits // by domain
+	Tenants     map[string]TenantLimits
+	Credentials []CredentialLimits
+
+	MaxAttempts int
+	Deadline    time.Duration // of a task, from its first try
+	MaxWait     time.Duration // longest idle spell; zero: none
+	MaxCredits  float64       // zero: no cap
+	MaxRequests int64
+	Robots      bool
+	Unattended  bool // nobody can resume what is paused: a run left with only paused work ends
+
+	ResubmitLost    bool
+	ResubmitUnknown bool
+
+	InMemory int    // tasks in memory at most; zero: 20,000
+	Seed     uint64 // of jitter
+}
+
+// TenantLimits are a tenant's ceilings and caps.
+type TenantLimits struct {
+	budget.Limits
+	MaxCredits  float64
+	MaxRequests int64
+}
+
+// CredentialLimits are a credential's name, account, users and ceilings.
+type CredentialLimits struct {
+	Name    string
+	Account string
+	Tenants []string // empty: every tenant
+	Limits  budget.Limits
+}
+
+// credential is one key with its budgets.
+type credential struct {
+	name    string
+	budget  *budget.Budget
+	account *budget.Budget
+	tenants map[string]bool
+	last    remaining
+}
+
+// remaining is what headers last told of a credential.
+type remaining struct {
+	limit, remaining int64
+	hasLimit, has    bool
+	at               time.Time
+	kind             string
+	reset            time.Time
+}
+
+func (c *credential) serves(tenant string) bool { return len(c.tenants) == 0 || c.tenants[tenant] }
+
+// Machine is the scheduler. One goroutine calls it.
+type Machine struct {
+	cfg Config
+	rng *rand.Rand
+
+	front    *frontier.Frontier
+	wakes    frontier.Wakes
+	global   *budget.Budget
+	provider *budget.Budget // submits
+	ip       *budget.Budget // everything behind this address
+	accounts map[string]*budget.Budget
+	creds    []*credential
+
+	tasks  map[int64]*frontier.Task // in memory, until their end is stored
+	calls  map[uint64]*Call
+	jobs   map[string]*Job
+	polls  []*Job // due, waiting for a slot
+	nextID uint64
+
+	refills   int
+	ended     map[int64]struct{} // tasks whose end was stored while a refill was under way
+	paused    map[budgetKey]bool
+	lookups   map[int64]*frontier.Task
+	inputOver bool
+	full      bool // storage takes no more
+	drain     *Draining
+	over      bool
+	storing   int // Store actions not yet acknowledged
+
+	counts   Counts
+	spend    map[string]*spending // by tenant; "" is the run
+	failRow  int
+	failSeen [3]string
+	wakeAt   time.Time // the shared wake-up in the heap
+	idleFrom time.Time
+	dirty    []*frontier.Domain
+	out      []Action
+	free     []*Call
+}
+
+type budgetKey struct {
+	scope budget.Scope
+	name  string
+}
+
+// spending is what a tenant's, or the run's, caps are compared with.
+type spending struct {
+	credits, reserved float64
+	requests          int64
+	maxCredits        float64
+	maxRequests       int64
+}
+
+func (s *spending) allows(worst float64) bool {
+	if s == nil {
+		return true
+	}
+	if s.maxRequests > 0 && s.requests >= s.maxRequests {
+		return false
+	}
+	return s.maxCredits <= 0 || s.credits+s.reserved+worst <= s.maxCredits
+}
+
+// New makes a machine without work.
+func New(cfg Config) *Machine {
+	if cfg.InMemory <= 0 {
+		cfg.InMemory = 20_000
+	}
+	if cfg.MaxAttempts <= 0 {
+		cfg.MaxAttempts = 8
+	}
+	m := &Machine{
+		cfg:      cfg,
+		rng:      rand.New(rand.NewPCG(cfg.Seed, 0x5c7a9e)),
+		global:   budget.New(budget.Global, "", cfg.Global),
+		provider: budget.New(budget.Provider, "", budget.Limits{}),
+		ip:       budget.New(budget.IP, "", budget.Limits{}),
+		accounts: map[string]*budget.Budget{},
+		tasks:    map[int64]*frontier.Task{},
+		calls:    map[uint64]*Call{},
+		jobs:     map[string]*Job{},
+		ended:    map[int64]struct{}{},
+		paused:   map[budgetKey]bool{},
+		lookups:  map[int64]*frontier.Task{},
+		spend:    map[string]*spending{"": {maxCredits: cfg.MaxCredits, maxRequests: cfg.MaxRequests}},
+	}
+	for name, t := range cfg.Tenants {
+		if name != "" && (t.MaxCredits > 0 || t.MaxRequests > 0) {
+			m.spend[name] = &spending{maxCredits: t.MaxCredits, maxRequests: t.MaxRequests}
+		}
+	}
+	for _, c := range cfg.Credentials {
+		account := c.Account
+		if account == "" {
+			account = c.Name
+		}
+		if m.accounts[account] == nil {
+			m.accounts[account] = budget.New(budget.Account, account, budget.Limits{})
+		}
+		cr := &credential{name: c.Name, budget: budget.New(budget.Credential, c.Name, c.Limits), account: m.accounts[account]}
+		for _, t := range c.Tenants {
+			if cr.tenants == nil {
+				cr.tenants = map[string]bool{}
+			}
+			cr.tenants[t] = true
+		}
+		m.creds = append(m.creds, cr)
+	}
+	m.front = frontier.New(m.domainBudget, m.tenantBudget)
+	return m
+}
+
+func (m *Machine) domainBudget(name string) *budget.Budget {
+	l, named := m.cfg.Domains[name]
+	if !named {
+		l = m.cfg.Domain
+	}
+	l.Find = m.cfg.Direct
+	b := budget.New(budget.Domain, name, l)
+	b.SetPaused(m.paused[budgetKey{budget.Domain, name}])
+	return b
+}
+
+func (m *Machine) tenantBudget(name string) *budget.Budget {
+	b := budget.New(budget.Tenant, name, m.cfg.Tenants[name].Limits)
+	b.SetPaused(m.paused[budgetKey{budget.Tenant, name}])
+	return b
+}
+
+// Step takes one event at now and returns what is to be done because of it, in order. The slice and what it points to are
+// valid until the next Step.
+func (m *Machine) Step(now time.Time, ev Event) []Action {
+	m.out = m.out[:0]
+	if m.over {
+		return nil
+	}
+	switch ev := ev.(type) {
+	case *Replied:
+		m.replied(now, ev)
+	case Stored:
+		m.stored(ev.Call)
+	case NotSent:
+		m.notSent(now, ev.Call)
+	case Queued:
+		for _, d := range ev.Domains {
+			m.queued(d)
+		}
+	case Refilled:
+		m.refilled(now, ev)
+	case RobotsRead:
+		m.robotsRead(now, ev)
+	case JobKept:
+		m.jobKept(now, ev)
+	case CooldownKept:
+		m.cooldownKept(now, ev)
+	case SlotHeld:
+		m.slotHeld(ev)
+	case Asked:
+		m.asked(now, ev)
+	case LookupAsked:
+		m.lookupAsked(now, ev)
+	case InputEnded:
+		m.inputOver = true
+	case Draining:
+		m.draining(now, ev)
+	case Suspended:
+		m.suspended(ev.For)
+	case Backpressure:
+		m.full = ev.Full
+	case Tick:
+	}
+	m.wake(now)
+	m.pollDue(now)
+	m.dispatch(now)
+	m.refill()
+	m.ending(now)
+	return m.out
+}
+
+// WakeAt is when the next Step is due without any other event; false: only an event can change anything.
+func (m *Machine) WakeAt() (time.Time, bool) { return m.wakes.Next() }
+
+func (m *Machine) do(a Action) { m.out = append(m.out, a) }
+
+func (m *Machine) tell(level string, scope budget.Scope, key, text string, task int64) {
+	m.do(Action{Do: Tell, Event: Told{Level: level, Scope: scope, Key: key, Text: text, Task: task}})
+}
+
+// mark notes that a domain's row changed.
+func (m *Machine) mark(d *frontier.Domain) {
+	if d != nil && !d.Dirty {
+		d.Dirty = true
+		m.dirty = append(m.dirty, d)
+	}
+}
+
+// wake runs everything that is due.
+func (m *Machine) wake(now time.Time) {
+	for {
+		w, ok := m.wakes.Due(now)
+		if !ok {
+			return
+		}
+		switch w.Kind {
+		case frontier.WakeDomain:
+			d := w.Of.(*frontier.Domain)
+			if d.WakeAt.Equal(w.At) {
+				d.WakeAt = time.Time{}
+			}
+			m.front.Wake(d)
+			if d.InHand == 0 {
+				m.front.WantRefill(d)
+			}
+			m.mark(d)
+		case frontier.WakeShared:
+			m.wakeAt = time.Time{}
+			m.unparkLanes()
+		case frontier.WakeTask:
+			m.undelay(w.Of.(*frontier.Task))
+		case frontier.WakeJob:
+			j := w.Of.(*Job)
+			if !j.Done && !j.polling && !j.due && !j.Next.After(now) {
+				j.due = true
+				m.polls = append(m.polls, j)
+			}
+		case frontier.WakeRelease:
+			m.release(now, w.Of.(*slots))
+		case frontier.WakeRun:
+		}
+	}
+}
+
+func (m *Machine) unparkLanes() {
+	for _, l := range m.front.Lanes {
+		l.Parked = false
+	}
+}
+
+// wakeShared asks for a wake-up when a shared budget may be open again.
+func (m *Machine) wakeShared(at time.Time) {
+	if at.IsZero() || !m.wakeAt.IsZero() && !at.Before(m.wakeAt) {
+		return
+	}
+	m.wakeAt = at
+	m.wakes.Set(at, frontier.WakeShared, nil)
+}
+
+// park takes a domain out of the rings until its gate may be open.
+func (m *Machine) park(d *frontier.Domain, g budget.Gate) {
+	m.front.Park(d)
+	m.mark(d)
+	if g.Why == budget.Slots || g.Why == budget.Pace || g.Why == budget.Quota {
+		m.counts.Held++
+	}
+	if g.At.IsZero() || !d.WakeAt.IsZero() && !g.At.Before(d.WakeAt) {
+		return
+	}
+	d.WakeAt = g.At
+	m.wakes.Set(g.At, frontier.WakeDomain, d)
+}
+
+// queued counts tasks that wait in storage.
+func (m *Machine) queued(c DomainCount) {
+	d := m.front.Domain(c.Domain)
+	d.Stored += c.N
+	if d.Oldest.IsZero() || !c.Oldest.IsZero() && c.Oldest.Before(d.Oldest) {
+		d.Oldest = c.Oldest
+	}
+	m.counts.Pending += c.N
+	m.front.WantRefill(d)
+	m.mark(d)
+}
+
+// undelay returns a task to its queue when its own backoff is over.
+func (m *Machine) undelay(t *frontier.Task) {
+	if t.Queue == nil {
+		return
+	}
+	d := t.Queue.Domain
+	d.Log.Delayed--
+	m.counts.Delayed--
+	m.counts.Pending++
+	m.front.Push(d, t)
+	m.mark(d)
+}
+
+// suspended shortens every cooldown by a time that passed unseen. Only domains that are cooling hold one in the heap.
+func (m *Machine) suspended(gap time.Duration) {
+	for _, b := range m.shared() {
+		b.Shorten(gap)
+	}
+	for _, d := range m.front.Domains { // once in a suspend: the one walk over all domains
+		d.Budget.Shorten(gap)
+		m.front.Wake(d)
+	}
+	m.unparkLanes()
+}
+
+// shared are the budgets that are no domain's.
+func (m *Machine) shared() []*budget.Budget {
+	all := []*budget.Budget{m.global, m.provider, m.ip}
+	for _, a := range m.accounts {
+		all = append(all, a)
+	}
+	for _, c := range m.creds {
+		all = append(all, c.budget)
+	}
+	for _, l := range m.front.Lanes {
+		all = append(all, l.Budget)
+	}
+	return all
+}
