@@ -14,7 +14,7 @@ type domainParts struct {
 	foot   int // lines below
 }
 
-func domainShare(class Class, w, body int, detail bool) domainParts {
+func domainShare(class Class, body int, detail, budgets bool) domainParts {
 	var s domainParts
 	switch class {
 	case Full:
@@ -22,15 +22,24 @@ func domainShare(class Class, w, body int, detail bool) domainParts {
 		if detail {
 			s.detail = 13 + (body-32)/3
 		}
+		if budgets {
+			s.head++
+		}
 		s.table = body - s.head - s.detail - 3 // border and heading
 	case Standard:
 		s.foot = 1
+		if budgets {
+			s.foot++
+		}
 		if detail {
 			s.detail = 7 + (body-20)/3
 		}
 		s.table = body - s.detail - s.foot - 1
 	default:
-		s.table = body - 1
+		if budgets {
+			s.foot = 1
+		}
+		s.table = body - s.foot - 1
 	}
 	return s
 }
@@ -42,11 +51,15 @@ func (p *Picture) domains(class Class, w, h int) []string {
 	case p.List.Zoomed && p.List.Pane == 2:
 		return p.limitsPane(w, h, true)
 	}
-	s := domainShare(class, w, h, !p.List.NoDetail && !p.List.Zoomed)
+	budgets := len(p.Data.Frame.Budgets) > 0
+	s := domainShare(class, h, !p.List.NoDetail && !p.List.Zoomed, budgets)
 	var lines []string
 	switch class {
 	case Full:
 		lines = append(lines, p.filterLine(w))
+		if budgets {
+			lines = append(lines, p.budgetsLine(w))
+		}
 		t := p.table(s.table)
 		lines = append(lines, widget.Pane{
 			Title: "Domains", Right: p.tableNote(), Focused: p.List.Pane == 0,
@@ -70,6 +83,9 @@ func (p *Picture) domains(class Class, w, h int) []string {
 	default:
 		t := p.table(s.table)
 		lines = t.Draw(p.Look, w, s.table+1)
+	}
+	if budgets && class != Full {
+		lines = append(lines, p.budgetsLine(w))
 	}
 	return lines
 }

@@ -64,7 +64,7 @@ var Sorts = []view.Sort{
 }
 
 // Rows is how many rows of the table a screen of w by h cells shows: what a page is.
-func (s *List) Rows(tab Tab, w, h int) int {
+func (s *List) Rows(d *Data, tab Tab, w, h int) int {
 	class := ClassOf(w, h)
 	body := h - 4
 	if class == Compact {
@@ -72,7 +72,7 @@ func (s *List) Rows(tab Tab, w, h int) int {
 	}
 	switch {
 	case tab == Domains:
-		return max(domainShare(class, w, body, !s.NoDetail).table, 1)
+		return max(domainShare(class, body, !s.NoDetail, len(d.Frame.Budgets) > 0).table, 1)
 	case class == Full:
 		return max(shareFull(body).flight-2, 1)
 	case class == Standard:

@@ -43,7 +43,7 @@ func (p *Picture) overviewFull(w, h int) []string {
 	right := w - left
 	lines := beside(p.chartPane(left, s.chart), p.fleetPane(right, s.chart))
 	lines = append(lines, beside(p.flightPane(left, s.flight), p.layersPane(right, s.flight))...)
-	caps := 28
+	caps := 26
 	mid := (w-caps)/2 - 3
 	lines = append(lines, beside(p.cooldownsPane(w-caps-mid, s.cool), p.capacityPane(mid, s.cool), p.capsPane(caps, s.cool))...)
 	return append(lines, p.eventsPane(w, s.events)...)
@@ -116,6 +116,9 @@ func (p *Picture) chartPane(w, h int) []string {
 	f := p.Data.Frame
 	inner := widget.Inner(w)
 	c := widget.Chart{Role: themes.OK, Top: p.ChartTop}
+	if c.Top <= 0 {
+		c.Top = ChartTop(f, 0)
+	}
 	bin := f.Chart.Bin
 	c.Values = f.Chart.Values
 	if n := c.Columns(inner); len(c.Values) > n && bin > 0 {
@@ -140,6 +143,15 @@ func (p *Picture) chartPane(w, h int) []string {
 	return widget.Pane{Title: title, Right: p.rangeWord() + " (+ -)", Focused: p.List.Pane == paneChart}.Draw(p.Look, w, h, lines)
 }
 
+// ChartTop is the top of the chart's axis for a frame; before is the last one, zero at the start.
+func ChartTop(f *view.Frame, before float64) float64 {
+	peak := 0.0
+	for _, v := range f.Chart.Values {
+		peak = max(peak, v)
+	}
+	return widget.RoundMax(peak, before)
+}
+
 func (p *Picture) rangeWord() string {
 	if p.Range <= 0 {
 		return "whole run"
@@ -151,20 +163,40 @@ func (p *Picture) rangeWord() string {
 func (p *Picture) fleetPane(w, h int) []string {
 	f := p.Data.Frame
 	inner := widget.Inner(w)
-	row := func(label string) *widget.Line { return p.Look.Line(inner).Fit(themes.Dim, label, 12, widget.Left) }
+	row := func(label string) *widget.Line { return p.Look.Line(inner).Fit(themes.Dim, label, 10, widget.Left) }
 	lines := []string{
 		p.gauge(row("in flight"), f.InFlight, f.Ceiling, 20).String(),
 		p.states(row("domains")).String(),
 		p.queue(row("queue")).String(),
-		row("records").Text(themes.OK, countIn(f.Counts.Accepted, 11)+" accepted").
-			Text(themes.Text, "   "+countIn(f.Counts.Invalid, 9)+" invalid   "+countIn(f.Counts.Dead, 9)+" dead").String(),
-		row("requests").Text(themes.Text, rate(f.RequestsPerMin)+"/min   ok "+tenths(f.OKShare)+
-			"  retry "+tenths(f.RetryShare)+"  dead "+tenths(f.DeadShare)).String(),
+		p.records(row("records")).String(),
+		row("requests").Text(themes.Text, rate(f.RequestsPerMin)+"/min   ok "+p.answered(f.OKShare)+
+			"  retry "+p.answered(f.RetryShare)+"  dead "+p.answered(f.DeadShare)).String(),
 		row("latency").Text(themes.Text, "p50 "+latency(f.LatencyP50)+"   p95 "+latency(f.LatencyP95)+
 			"   p99 "+latency(f.LatencyP99)).String(),
 		p.health(row("used")).String(),
 	}
 	return widget.Pane{Title: "Fleet"}.Draw(p.Look, w, h, lines)
+}
+
+// records are the accepted tasks, with what they brought where that is another number, and what was not accepted.
+func (p *Picture) records(l *widget.Line) *widget.Line {
+	c := &p.Data.Frame.Counts
+	l.Text(themes.OK, countIn(c.Accepted, 11)+" accepted")
+	if c.Records != c.Accepted {
+		l.Text(themes.OK, " = "+countIn(c.Records, 11)+" records")
+	}
+	if c.Cached > 0 {
+		l.Text(themes.Text, ", "+countIn(c.Cached, 9)+" cached")
+	}
+	return l.Text(themes.Text, "   "+countIn(c.Invalid, 9)+" invalid   "+countIn(c.Dead, 9)+" dead")
+}
+
+// answered is a share of the answers; without any answer it is not known, which is not zero.
+func (p *Picture) answered(share float64) string {
+	if p.Data.Frame.Counts.Attempts == 0 {
+		return widget.Unknown
+	}
+	return tenths(share)
 }
 
 // latency of nothing measured is unknown, not zero.
@@ -195,10 +227,22 @@ func (p *Picture) states(l *widget.Line) *widget.Line {
 	if f.Domains.Total == 0 {
 		return l.Text(themes.Dim, "none yet")
 	}
+	words, roles, cells := make([]string, 0, len(stateOrder)), make([]themes.Role, 0, len(stateOrder)), 0
 	for _, s := range stateOrder {
 		if n := f.States[s]; n > 0 {
-			l.Text(p.Look.Glyphs.State(string(s)).Role, widget.Count(int64(n))+" "+string(s)).Gap(1)
+			words = append(words, widget.Count(int64(n))+" "+string(s))
+			roles = append(roles, p.Look.Glyphs.State(string(s)).Role)
+			cells += len(words[len(words)-1]) + 1
 		}
+	}
+	// Idle and done need nobody: they are told together when there is no room for both.
+	idle, done := f.States[view.StateIdle], f.States[view.StateDone]
+	if cells-1 > l.Room() && idle > 0 && done > 0 {
+		words, roles = words[:len(words)-1], roles[:len(roles)-1]
+		words[len(words)-1] = widget.Count(int64(idle)+int64(done)) + " quiet"
+	}
+	for i, word := range words {
+		l.Text(roles[i], word).Gap(1)
 	}
 	return l
 }
@@ -252,11 +296,7 @@ func (p *Picture) capsPane(w, h int) []string {
 		l := p.Look.Line(inner)
 		now := capShare(c)
 		l.Fit(themes.Text, c.Name, 9, widget.Left).Gap(1).Bar(capRole(c), now, c.Forecast, max(inner-10-12, 0))
-		text := percent(now)
-		if c.Forecast > 0 {
-			text += ">" + percent(c.Forecast)
-		}
-		l.Text(capRole(c), " "+text+capWord(c))
+		l.Text(capRole(c), " "+capNumbers(c))
 		lines = append(lines, l.String())
 	}
 	if len(lines) == 0 {

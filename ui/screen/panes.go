@@ -175,10 +175,10 @@ func add(a, b int64) int64 {
 func (p *Picture) cooldownsPane(w, h int) []string {
 	inner := widget.Inner(w)
 	active := p.active()
-	name := min(max(inner-32, 10), 40)
+	name := min(max(inner-28, 10), 40)
 	lines := []string{
 		p.Look.Line(inner).Strong(true).Fit(themes.Dim, "KEY", name, widget.Left).Gap(1).Fit(themes.Dim, "LEFT", 5, widget.Right).Gap(1).
-			Fit(themes.Dim, "OF", 5, widget.Right).Gap(1).Fit(themes.Dim, "WHY", 17, widget.Left).String(),
+			Fit(themes.Dim, "OF", 5, widget.Right).Gap(1).Text(themes.Dim, "WHY").String(),
 	}
 	if len(active) == 0 {
 		lines[0] = p.Look.Text(themes.Dim, "none active", inner)
@@ -222,7 +222,7 @@ func cooldownName(c view.CooldownRow) string {
 // that have least left.
 func (p *Picture) capacityPane(w, h int) []string {
 	inner := widget.Inner(w)
-	name := min(max(inner-22, 8), 40)
+	name := min(max(inner-24, 8), 40)
 	lines := make([]string, 0, max(h, 0))
 	for _, c := range p.capacities(max(h-2, 0)) {
 		l := p.Look.Line(inner).Fit(themes.Text, c.name, name, widget.Left).Gap(1)
@@ -274,18 +274,40 @@ func (p *Picture) budget(b *view.BudgetRow) capacity {
 	switch {
 	case b.Stopped != "":
 		c.value, c.note, c.role = "STOPPED", b.Stopped, themes.Bad
+		return c
 	case b.Remaining.Known && b.Remaining.Kind == "concurrency":
 		c.value = remaining(b.Remaining, 7) + " free"
 	default:
 		c.value = remaining(b.Remaining, 11) + lowMark(b.Remaining)
 	}
 	if b.Until.After(p.Now) {
-		c.note = until5(b.Until, p.Now) + " " + b.Cause
-		if b.Stopped == "" {
-			c.role = themes.Cool
-		}
+		c.role = themes.Cool
 	}
 	return c
+}
+
+// budgetsLine is the credentials and accounts of a platform run in one line: what is free, how old that is, what cools.
+func (p *Picture) budgetsLine(w int) string {
+	l := p.Look.Line(w)
+	if w >= 80 {
+		l.Gap(1)
+	}
+	for i := range p.Data.Frame.Budgets {
+		b := &p.Data.Frame.Budgets[i]
+		if b.Scope != "credential" && b.Scope != "account" && b.Stopped == "" && !b.Until.After(p.Now) {
+			continue
+		}
+		c := p.budget(b)
+		item := c.name + " " + c.value
+		if c.note != "" {
+			item += " " + c.note
+		}
+		if b.Stopped == "" && b.Until.After(p.Now) {
+			item += " cool " + until5(b.Until, p.Now)
+		}
+		l.Text(c.role, item).Gap(3)
+	}
+	return l.String()
 }
 
 func lowMark(r view.Remaining) string {

@@ -3,6 +3,7 @@ package screen
 import (
 	"strings"
 
+	"dev.scrapetop/engine/view"
 	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/widget"
 )
@@ -19,7 +20,7 @@ func (p *Picture) fleetStandard(w, h int) []string {
 	states := p.states(p.Look.Line(inner))
 	third := p.Look.Line(inner).Text(themes.Dim, "accepted ").Text(themes.OK, countIn(f.Counts.Accepted, 9)).
 		Text(themes.Text, "  invalid "+countIn(f.Counts.Invalid, 7)+"  dead "+countIn(f.Counts.Dead, 7)).
-		Right(themes.Text, "req "+rate(f.RequestsPerMin)+"/min  ok "+tenths(f.OKShare))
+		Right(themes.Text, "req "+rate(f.RequestsPerMin)+"/min  ok "+p.answered(f.OKShare))
 	return widget.Pane{Title: "Fleet"}.Draw(p.Look, w, h, []string{first.String(), second.String(), states.String(), third.String()})
 }
 
@@ -106,11 +107,7 @@ func (p *Picture) capacityStandard(w, h int) []string {
 func (p *Picture) capsWords() string {
 	var words []string
 	for _, c := range p.Data.Frame.Caps {
-		s := widget.Truncate(c.Name, 8) + " " + percent(capShare(c))
-		if c.Forecast > 0 {
-			s += ">" + percent(c.Forecast)
-		}
-		words = append(words, s+capWord(c))
+		words = append(words, widget.Truncate(c.Name, 8)+" "+capNumbers(c))
 	}
 	if len(words) == 0 {
 		return "none set"
@@ -189,14 +186,42 @@ func (p *Picture) cooldownsCompact(w int) string {
 
 func (p *Picture) capacityCompact(w int) string {
 	l := p.Look.Line(w).Text(themes.Dim, "left ")
-	caps := "caps " + p.capsWords()
+	caps, role := p.worstCap()
 	items := p.capacities(1)
 	if len(items) == 0 {
-		return l.Text(themes.Dim, "not told").Gap(2).Text(themes.Text, caps).String()
+		return l.Text(themes.Dim, "not told").Right(role, caps).String()
 	}
 	c := items[0]
-	l.Text(c.role, widget.Truncate(c.name, 14)+" "+c.value+" "+strings.TrimSuffix(c.note, " ago")).Gap(2)
-	return l.Text(themes.Text, caps).String()
+	text := " " + c.value
+	if c.note != "" {
+		text += " " + strings.TrimSuffix(c.note, " ago")
+	}
+	room := l.Room() - widget.Width(caps) - 1
+	l.Text(c.role, widget.Truncate(widget.Truncate(c.name, max(room-widget.Width(text), 6))+text, max(room, 0)))
+	return l.Right(role, caps).String()
+}
+
+// worstCap is the cap that is nearest to its end, in few cells: time 41>93!.
+func (p *Picture) worstCap() (string, themes.Role) {
+	var worst *view.CapRow
+	for i := range p.Data.Frame.Caps {
+		if c := &p.Data.Frame.Caps[i]; worst == nil || max(c.Forecast, capShare(*c)) > max(worst.Forecast, capShare(*worst)) {
+			worst = c
+		}
+	}
+	if worst == nil {
+		return "caps none set", themes.Dim
+	}
+	return widget.Truncate(worst.Name, 6) + " " + capNumbers(*worst), capRole(*worst)
+}
+
+// capNumbers is 41%>93%!: now, at the end, and a look when that is near.
+func capNumbers(c view.CapRow) string {
+	s := percent(capShare(c))
+	if c.Forecast > 0 {
+		s += ">" + percent(c.Forecast)
+	}
+	return s + capWord(c)
 }
 
 // noRun says what to press when nothing is loaded. Nothing else competes.
