@@ -123,7 +123,7 @@ func (c Chart) axis(l *Line, row, rows int) {
 // axisNumber writes a round number in at most four cells.
 func axisNumber(v float64) string {
 	unit := ""
-	for _, next := range []string{"k", "M", "G", "T"} {
+	for _, next := range []string{"k", "M", "G", "T", "P", "E"} {
 		if v < 1000 {
 			break
 		}

@@ -95,7 +95,7 @@ func Overlay(base, box []string, x, y, width int) []string {
 func over(base, line string, x, width int) string {
 	cells := Width(line)
 	if x < 0 {
-		line = ansi.TruncateLeft(line, -x, "")
+		line = after(line, -x, cells)
 		cells, x = max(cells+x, 0), 0
 	}
 	if x >= width || cells == 0 {
@@ -107,8 +107,16 @@ func over(base, line string, x, width int) string {
 	}
 	left := ansi.Truncate(base, x, "")
 	left += spaces(x - Width(left))
-	right := ansi.TruncateLeft(base, x+cells, "")
-	return left + line + spaces(width-x-cells-Width(right)) + right
+	return left + line + after(base, x+cells, width)
+}
+
+// after returns what stands after the first n cells of s, which has cells in all; half of a wide character is a space.
+func after(s string, n, cells int) string {
+	rest := ansi.TruncateLeft(s, n, "")
+	if Width(rest) > cells-n {
+		rest = ansi.TruncateLeft(s, n+1, "")
+	}
+	return spaces(cells-n-Width(rest)) + rest
 }
 
 // Middle is where a thing of size cells begins to stand in the middle of a whole.
