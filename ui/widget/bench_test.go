@@ -95,12 +95,14 @@ func BenchmarkParts(b *testing.B) {
 		"clean ASCII":  func() { Clean("https://shop-a.example/c/shoes?page=41", 60) },
 		"clean CJK":    func() { Clean("日本語のとても長い名前のサイト", 20) },
 		"fit ASCII":    func() { Fit("shop-a.example", 20, Left) },
-		"line":         func() { look.Line(60).Text(themes.OK, "shop-a.example").Gap(3).Text(themes.Dim, "x").String() },
+		"line":         func() { _ = look.Line(60).Text(themes.OK, "shop-a.example").Gap(3).Text(themes.Dim, "x").String() },
 		"gauge":        func() { look.Line(16).Gauge(themes.OK, 3, 5, 12, 16) },
 		"sparkline 40": func() { Spark(look.Line(40), themes.OK, trend, 40, 0) },
 		"chart 56x9":   func() { Chart{Role: themes.OK, Values: values, Top: 900}.Draw(look, 56, 9) },
 		"pane 60x11":   func() { Pane{Title: "Caps"}.Draw(look, 60, 11, nil) },
-		"ASCII line":   func() { ASCII("╭─ Domains ────────────────────────────╮") },
+		"ASCII line": func() {
+			ASCII("╭─ Domains ────────────────────────────╮")
+		},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
