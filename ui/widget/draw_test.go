@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"dev.scrapetop/themes"
 )
 
@@ -34,6 +36,26 @@ func TestFit(t *testing.T) {
 	} {
 		if got := Fit(c.in, c.width, c.align); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestTheQuickMeasureAgreesWithTheGeneralOne(t *testing.T) {
+	for r := rune(0x20); r < 0x3000; r++ {
+		for _, s := range []string{string(r), "\x1b[1;31m" + string(r) + "a\x1b[0m", "─" + string(r), string(r) + "·"} {
+			if cells, ok := quickWidth(s); ok && cells != ansi.StringWidth(s) {
+				t.Errorf("%q: %d and %d", s, cells, ansi.StringWidth(s))
+			}
+		}
+	}
+	for _, s := range []string{"\x1b", "\x1b[", "\x1b[31", "\x1b]0;x\x07", "\x1b[2J", "\xe2\x94", "\xc2", "a\u0301", "─\ufe0f"} {
+		if cells, ok := quickWidth(s); ok {
+			t.Errorf("%q is measured as %d", s, cells)
+		}
+	}
+	for _, s := range []string{"abc", "\x1b[1;38;2;1;2;3m█░─\x1b[0m·"} {
+		if _, ok := quickWidth(s); !ok {
+			t.Errorf("%q is not measured", s)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package widget
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/clipperhouse/uax29/v2/graphemes"
@@ -19,10 +20,42 @@ const (
 
 // Width is the number of cells s takes on a terminal; colour codes take none. It is the one measure of the program.
 func Width(s string) int {
-	if printable(s) {
-		return len(s)
+	if cells, ok := quickWidth(s); ok {
+		return cells
 	}
 	return ansi.StringWidth(s)
+}
+
+// quickWidth measures what most lines are made of: printable ASCII, colour codes, and our own signs, each of one cell. It
+// gives up on anything else.
+func quickWidth(s string) (int, bool) {
+	cells := 0
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case c >= 0x20 && c <= 0x7e:
+			cells++
+			i++
+		case c == 0x1b:
+			end := i + 2
+			for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == ';') {
+				end++
+			}
+			if end >= len(s) || s[i+1] != '[' || s[end] != 'm' {
+				return 0, false
+			}
+			i = end + 1
+		case c >= 0x80:
+			r, size := utf8.DecodeRuneInString(s[i:])
+			if (r < 0x2500 || r > 0x25fc) && r != '·' && r != '…' && r != '‖' && r != '×' && r != '✓' {
+				return 0, false
+			}
+			cells++ // lines, blocks, circles, triangles
+			i += size
+		default:
+			return 0, false
+		}
+	}
+	return cells, true
 }
 
 // Fit returns s in exactly width cells: cut at a grapheme cluster with "…", or filled with spaces on the side away from
@@ -59,7 +92,7 @@ func cut(s string, width int, mark string) (string, int) {
 		}
 		return s[:width-1] + mark, width
 	}
-	cells := ansi.StringWidth(s)
+	cells := Width(s)
 	if cells <= width {
 		return s, cells
 	}
