@@ -76,7 +76,7 @@ SELECT task AS task_id, run, number AS attempt, url, domain, tenant, provider, c
 	strftime('%Y-%m-%dT%H:%M:%fZ', started_at / 1000.0, 'unixepoch') AS started_at,
 	elapsed_ms, outcome, layer, http_status, target_status, retry_after_ms, quota_limit, remaining, reset_ms,
 	in_flight, in_flight_limit, decision, headers, body_kind, credits, bytes, error,
-	CAST(body_sample AS TEXT) AS body_sample, remote_job
+	CAST(body_sample AS TEXT) AS body_sample, remote_job, id AS row
 FROM attempt;
 
 CREATE VIEW dead_letters AS
@@ -100,5 +100,5 @@ SELECT scope, key, kind, quota_limit, window_ms / 1000.0 AS window_seconds, per_
 FROM learned;
 
 CREATE VIEW events AS
-SELECT strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') AS at, run, level, scope, key, text, task AS task_id
+SELECT strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch') AS at, run, level, scope, key, text, task AS task_id, id AS row
 FROM event;

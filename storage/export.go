@@ -1,0 +1,226 @@
+package storage
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// ExportSpec says what is exported and how.
+type ExportSpec struct {
+	What   string // results (default), tasks, attempts, events
+	Format string // jsonl (default), json, csv
+	Run    int64  // zero: all runs
+}
+
+// kind is how a column is written.
+type kind int
+
+const (
+	plain  kind = iota // text, a number, or null
+	flat               // a JSON object; flattened in CSV
+	nested             // a JSON object; one cell in CSV
+	body               // text, or bytes that become base64
+)
+
+type column struct {
+	name string
+	kind kind
+}
+
+// table is one exportable view: its columns in the order of the keys, and the order of its rows.
+type table struct {
+	from    string
+	order   string
+	columns []column
+}
+
+// columnsOf lists columns; the kinds that differ from plain are named.
+func columnsOf(names string, kinds map[string]kind) []column {
+	var all []column
+	for name := range strings.FieldsSeq(names) {
+		all = append(all, column{name, kinds[name]})
+	}
+	return all
+}
+
+var tables = map[string]table{
+	"results": {"results", "run, task_id, page", columnsOf(`task_id run url input_url final_url domain tenant provider status content_type
+		fetched_at elapsed_ms attempts credits bytes encoding body fields meta`, map[string]kind{"body": body, "fields": flat, "meta": flat})},
+	"tasks": {"tasks", "run, id", columnsOf(`id run url input_url domain tenant state tries attempts not_before waits_for reason created_at updated_at
+		priority input_id error meta`, map[string]kind{"meta": flat})},
+	"attempts": {"attempts", "run, row", columnsOf(`task_id run attempt url domain tenant provider credential kind exchange started_at elapsed_ms
+		outcome layer http_status target_status retry_after_ms quota_limit remaining reset_ms in_flight in_flight_limit decision headers body_kind
+		credits bytes error body_sample remote_job`, map[string]kind{"headers": nested})},
+	"events": {"events", "run, row", columnsOf(`at run level scope key text task_id`, nil)},
+}
+
+// Export writes records as of one instant and returns how many. Keys and their order are those of the views; JSON and JSONL
+// are valid UTF-8 whatever was stored; numbers of fields and meta come out digit for digit. In CSV, fields and meta
+// have a column for each key that occurs (fields.title), sorted, and cells are inert (see csvCell). No records make a valid
+// file all the same: nothing, [] or the header line.
+//
+// Rows are streamed: memory holds one at a time. While it runs, the log of the database cannot be emptied.
+func (s *Store) Export(ctx context.Context, w io.Writer, spec ExportSpec) (int64, error) {
+	t, ok := tables[defaultTo(spec.What, "results")]
+	if !ok {
+		return 0, fmt.Errorf("%w: cannot export %q: results, tasks, attempts or events can be", ErrInvalid, spec.What)
+	}
+	conn, err := s.read.Conn(ctx)
+	if err != nil {
+		return 0, explain(s.path, err)
+	}
+	defer conn.Close()
+	out := bufio.NewWriterSize(w, 64<<10)
+	var n int64
+	err = snapshot(ctx, conn, func() error {
+		if err := s.exportable(ctx, conn, spec.Run); err != nil {
+			return err
+		}
+		var sink sink
+		switch defaultTo(spec.Format, "jsonl") {
+		case "jsonl":
+			sink = &jsonSink{out: out}
+		case "json":
+			sink = &jsonSink{out: out, array: true}
+		case "csv":
+			keys, err := flatKeys(ctx, conn, t, spec.Run)
+			if err != nil {
+				return err
+			}
+			sink = &csvSink{out: csv.NewWriter(out), keys: keys}
+		default:
+			return fmt.Errorf("%w: no format %q: jsonl, json or csv", ErrInvalid, spec.Format)
+		}
+		n, err = t.export(ctx, conn, spec.Run, sink)
+		return err
+	})
+	if err != nil {
+		return n, explain(s.path, err)
+	}
+	if err := out.Flush(); err != nil {
+		return n, fmt.Errorf("write export: %w", err)
+	}
+	return n, nil
+}
+
+func defaultTo(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func (s *Store) exportable(ctx context.Context, conn *sql.Conn, run int64) error {
+	if run == 0 {
+		return nil
+	}
+	var one int
+	err := conn.QueryRowContext(ctx, `SELECT 1 FROM run WHERE id = ?`, run).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("run %d: %w", run, ErrNoRun)
+	}
+	return err
+}
+
+// query selects columns of the rows of a run.
+func (t table) query(ctx context.Context, conn *sql.Conn, columns string, run int64) (*sql.Rows, error) {
+	if run == 0 {
+		return conn.QueryContext(ctx, `SELECT `+columns+` FROM `+t.from+` ORDER BY `+t.order)
+	}
+	return conn.QueryContext(ctx, `SELECT `+columns+` FROM `+t.from+` WHERE run = ? ORDER BY `+t.order, run)
+}
+
+func (t table) export(ctx context.Context, conn *sql.Conn, run int64, to sink) (n int64, err error) {
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.name
+	}
+	if err := to.begin(t.columns); err != nil {
+		return 0, err
+	}
+	rows, err := t.query(ctx, conn, strings.Join(names, ", "), run)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	values := make([]any, len(names))
+	into := make([]any, len(names))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return n, err
+		}
+		for i, c := range t.columns {
+			if c.kind == body {
+				values[i] = bodyText(values[i])
+			}
+		}
+		if err := to.row(t.columns, values); err != nil {
+			return n, fmt.Errorf("write export: %w", err)
+		}
+		n++
+	}
+	if err := rows.Err(); err != nil {
+		return n, err
+	}
+	return n, to.end()
+}
+
+// bodyText is a body as a record carries it: the view gives text as text and everything else as bytes.
+func bodyText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []byte:
+		return base64.StdEncoding.EncodeToString(v)
+	}
+	return ""
+}
+
+// flatKeys finds, for each column that CSV flattens, every key that occurs, sorted.
+func flatKeys(ctx context.Context, conn *sql.Conn, t table, run int64) (map[string][]string, error) {
+	all := map[string][]string{}
+	for _, c := range t.columns {
+		if c.kind != flat {
+			continue
+		}
+		keys := map[string]bool{}
+		rows, err := t.query(ctx, conn, c.name, run)
+		if err != nil {
+			return nil, err
+		}
+		for rows.Next() {
+			var raw sql.RawBytes
+			if err = rows.Scan(&raw); err != nil {
+				break
+			}
+			if len(raw) == 0 {
+				continue
+			}
+			var members map[string]json.RawMessage
+			if err = json.Unmarshal(raw, &members); err != nil {
+				break
+			}
+			for k := range members {
+				keys[k] = true
+			}
+		}
+		if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+			return nil, err
+		}
+		all[c.name] = slices.Sorted(maps.Keys(keys))
+	}
+	return all, nil
+}
