@@ -25,7 +25,7 @@ func Clock(d time.Duration) string {
 
 // Countdown is Clock of what is left until a deadline; it rounds up, so it reads 00:00 only when the time has come.
 func Countdown(left time.Duration) string {
-	return Clock(max(left, 0) + time.Second - 1)
+	return Clock(min(max(left, 0), math.MaxInt64-time.Second) + time.Second - 1)
 }
 
 // ShortClock is Clock in at most five cells: 48:53, 1h21m, 27h, 12d, 365d.
@@ -166,8 +166,8 @@ func Bytes(n int64) string {
 	return strconv.FormatFloat(v, 'f', 0, 64) + " PB"
 }
 
-// Percent writes a share as 65%. Something is never 0% and less than all never 100%: <1%, >99%. A share that is not a
-// number is unknown.
+// Percent writes a share as 65%. Something is never 0% and less than all never 100%: <1%, >99%. Far beyond the
+// limit it is >9999%. A share that is not a number is unknown.
 func Percent(share float64) string {
 	switch {
 	case math.IsNaN(share) || math.IsInf(share, 0):
@@ -176,6 +176,8 @@ func Percent(share float64) string {
 		return "<1%"
 	case share < 1 && share >= 0.995:
 		return ">99%"
+	case share > 99.99:
+		return ">9999%"
 	}
 	return strconv.FormatFloat(share*100, 'f', 0, 64) + "%"
 }
@@ -191,6 +193,8 @@ func Percent1(share float64) string {
 		return "<0.1%"
 	case share < 1 && share >= 0.9995:
 		return ">99.9%"
+	case share > 99.99:
+		return Percent(share)
 	}
 	return strconv.FormatFloat(share*100, 'f', 1, 64) + "%"
 }
