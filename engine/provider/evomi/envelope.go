@@ -1,0 +1,226 @@
+package evomi
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"dev.scrapetop/engine/limits"
+	"dev.scrapetop/engine/provider"
+)
+
+// state is what a task's status word means.
+type state int
+
+const (
+	stateNone state = iota // no word: a synchronous envelope
+	stateRunning
+	stateDone
+	stateFailed
+	stateGone
+	stateUnknown
+)
+
+var states = map[string]state{
+	"processing": stateRunning, "pending": stateRunning, "queued": stateRunning, "running": stateRunning,
+	"completed": stateDone, "done": stateDone, "success": stateDone,
+	"failed": stateFailed, "error": stateFailed, "cancelled": stateFailed,
+	"not_found": stateGone, "expired": stateGone,
+}
+
+func stateOf(object map[string]json.RawMessage) state {
+	word := strings.ToLower(provider.Text(object["status"]))
+	if word == "" {
+		return stateNone
+	}
+	if s, known := states[word]; known {
+		return s
+	}
+	return stateUnknown
+}
+
+// jobOf is the id of a task that can be polled, at the top or in data; empty when there is none.
+func jobOf(object map[string]json.RawMessage) string {
+	id := provider.Text(object["task_id"])
+	if id == "" {
+		if data, err := provider.Object(object["data"]); err == nil {
+			id = provider.Text(data["task_id"])
+		}
+	}
+	if !validJob(id) {
+		return ""
+	}
+	return id
+}
+
+// hasResult tells an envelope with an outcome in it, readable or not, from a bare hand-over.
+func hasResult(object map[string]json.RawMessage, s state) bool {
+	if s == stateDone {
+		return true
+	}
+	if s == stateRunning {
+		return false
+	}
+	payload, err := payloadOf(object)
+	return err != nil || said(payload["content"]) || said(payload["status_code"])
+}
+
+func said(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// errorText is the platform's reason: "error" as text or as an object with a message and details, else "message".
+func errorText(object map[string]json.RawMessage) string {
+	if nested, err := provider.Object(object["error"]); err == nil {
+		parts := []string{provider.Text(nested["code"]), cmp.Or(provider.Text(nested["message"]), provider.Text(nested["error"]))}
+		if details := nested["details"]; said(details) {
+			parts = append(parts, string(details))
+		}
+		return strings.Trim(strings.Join(parts, " "), " ")
+	}
+	return cmp.Or(provider.Text(object["error"]), provider.Text(object["message"]))
+}
+
+// payloadOf is the object that holds the page: nested under result or data, or the envelope itself.
+func payloadOf(object map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	for _, name := range []string{"result", "data"} {
+		if !said(object[name]) {
+			continue
+		}
+		payload, err := provider.Object(object[name])
+		if err != nil {
+			return nil, errors.New("the answer has an unexpected shape: its " + name + " is no object")
+		}
+		return payload, nil
+	}
+	return object, nil
+}
+
+// result reads a finished scrape: the page, or what the target or the platform said instead.
+func (x *reading) result(object map[string]json.RawMessage, s state) {
+	payload, err := payloadOf(object)
+	if err != nil {
+		x.end(provider.Failed, provider.NoLayer, err.Error())
+		return
+	}
+	if credits := orSaid(provider.Amount(payload["credits_used"]), provider.Amount(object["credits_used"])); credits.OK {
+		x.reply.Credits = credits.V
+	}
+	x.end(provider.Accepted, provider.NoLayer, "")
+	item := x.item()
+	item.Credits = x.reply.Credits
+	item.Target = orSaid(provider.Int(payload["status_code"]), provider.Int(object["status_code"]))
+	reason := cmp.Or(errorText(payload), errorText(object))
+	header := headerOf(payload)
+	if item.Target.OK {
+		item.Signal = limits.Read(limits.Response{
+			Status: item.Target.V, Header: header, Received: x.r.Received, Profile: limits.Profile{Name: "target", RoomyReset: true},
+		})
+		item.Outcome, item.Layer = provider.JudgeTarget(item.Target.V, item.Signal)
+	} else {
+		item.Outcome = provider.Accepted
+	}
+	switch {
+	case provider.Challenged(header) && item.Target.V != http.StatusTooManyRequests:
+		item.Outcome, item.Layer, reason = provider.Blocked, provider.LayerTarget, "the target answered with a challenge"
+	case item.Outcome == provider.Limited || item.Outcome == provider.Busy:
+		x.outerWait(&item)
+	case item.Outcome != provider.Accepted:
+	case s == stateFailed || provider.False(object["success"]) || provider.False(payload["success"]):
+		item.Outcome, item.Layer = provider.Failed, provider.LayerTarget
+		reason = cmp.Or(reason, "the platform says that the scrape failed, not why")
+	case !said(payload["content"]):
+		item.Outcome, item.Layer, reason = provider.Failed, provider.LayerTarget, "the answer has no content"
+	default:
+		item.Page = x.page(payload, header, item.Target)
+	}
+	if item.Outcome != provider.Accepted {
+		item.Error = provider.Line(cmp.Or(reason, "the target answered "+provider.Text(payload["status_code"])))
+	}
+	x.reply.Items = []provider.Item{item}
+}
+
+// outerWait lets the envelope's own Retry-After stand in for a target's that was not passed on: it is a wait for that
+// target and for nothing else.
+func (x *reading) outerWait(item *provider.Item) {
+	outer := x.reply.Signal
+	if !item.Signal.Wait.OK && outer.Wait.OK {
+		item.Signal.Wait, item.Signal.WaitSource, item.Signal.Saturated = outer.Wait, outer.WaitSource, outer.Saturated
+	}
+}
+
+func orSaid[T any](a, b limits.Opt[T]) limits.Opt[T] {
+	if a.OK {
+		return a
+	}
+	return b
+}
+
+// headerOf are the target's headers, where the platform passes them on; nil when it does not. A value may be text or a
+// list of texts.
+func headerOf(payload map[string]json.RawMessage) http.Header {
+	var h http.Header
+	for _, name := range []string{"headers", "response_headers", "captured_headers"} {
+		fields, err := provider.Object(payload[name])
+		if err != nil {
+			continue
+		}
+		for _, field := range slices.Sorted(maps.Keys(fields)) {
+			raw := fields[field]
+			if h == nil {
+				h = http.Header{}
+			}
+			lines := []json.RawMessage{raw}
+			if raw[0] == '[' && json.Unmarshal(raw, &lines) != nil {
+				continue
+			}
+			for _, line := range lines {
+				if text := provider.Text(line); text != "" {
+					h.Add(field, text)
+				}
+			}
+		}
+	}
+	return h
+}
+
+// page is the fetched document. Screenshots and PDFs come as base64.
+func (x *reading) page(payload map[string]json.RawMessage, header http.Header, status limits.Opt[int]) *provider.Page {
+	var content string
+	if json.Unmarshal(payload["content"], &content) != nil {
+		content = string(payload["content"]) // structured content is kept as the platform wrote it
+	}
+	page := &provider.Page{
+		Body: []byte(content), FinalURL: cmp.Or(provider.Text(payload["url"]), x.url()), Status: status, Header: header,
+	}
+	kind := "text/html; charset=utf-8"
+	switch x.p.content {
+	case "markdown":
+		kind = "text/markdown; charset=utf-8"
+	case "screenshot":
+		kind = binary(page, "image/png")
+	case "pdf":
+		kind = binary(page, "application/pdf")
+	}
+	page.ContentType = cmp.Or(header.Get("Content-Type"), kind)
+	if x.p.content != "" && x.p.content != "html" {
+		page.ContentType = kind // the target's type is not the output's
+	}
+	return page
+}
+
+// binary decodes a page's base64, with or without a data: prefix; what is not base64 stays text.
+func binary(page *provider.Page, kind string) string {
+	text := string(page.Body)
+	if strings.HasPrefix(text, "data:") {
+		_, text, _ = strings.Cut(text, ",")
+	}
+	if raw, err := base64.StdEncoding.DecodeString(text); err == nil {
+		page.Body = raw
+		return kind
+	}
+	return "text/plain; charset=utf-8"
+}
