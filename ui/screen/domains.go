@@ -186,7 +186,8 @@ func (p *Picture) table(rows int) widget.Table {
 		if shift > 0 {
 			cells = append(cells[:fixedColumns:fixedColumns], cells[fixedColumns+shift:]...)
 		}
-		t.Rows = append(t.Rows, widget.Row{Cells: cells, Selected: name == s.Selected, Tagged: s.Tags[name]})
+		_, tagged := s.Tags[name]
+		t.Rows = append(t.Rows, widget.Row{Cells: cells, Selected: name == s.Selected, Tagged: tagged})
 	}
 	return t
 }

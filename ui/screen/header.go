@@ -22,7 +22,7 @@ func (p *Picture) header(class Class) string {
 	room := p.W - widget.Width(right) - 1
 	number := "#" + widget.Thousands(f.Run.ID)
 	mark := p.Look.Glyphs.State(f.Run.State)
-	elapsed := widget.Clock(min(f.Run.Elapsed, longest))
+	elapsed := widget.Clock(p.elapsed())
 	switch class {
 	case Full:
 		l.Gap(3).Text(themes.Text, "run "+number+" ")
@@ -52,6 +52,16 @@ func (p *Picture) header(class Class) string {
 		right += " "
 	}
 	return l.Right(themes.Text, right).String()
+}
+
+// elapsed is the active time of the run, up to the picture's clock while it is active.
+func (p *Picture) elapsed() time.Duration {
+	f := p.Data.Frame
+	d := min(f.Run.Elapsed, longest)
+	if f.Live && f.Run.State != "paused" {
+		d += min(max(p.Now.Sub(f.At), 0), longest)
+	}
+	return d
 }
 
 // headerRight is the forecast and the clock. No clock is drawn when the numbers will not move.

@@ -54,7 +54,7 @@ func pictures() map[string]func(*Picture) {
 			f := sample.Platform()
 			f.Detail = sample.Detail("forum-c.example")
 			p.Data, p.List.Selected = Take(f), "forum-c.example"
-			p.List.Tags = map[string]bool{"forum-c.example": true, "shop-a.example": true}
+			p.List.Tags = map[string]view.DomainRow{"forum-c.example": {}, "shop-a.example": {}}
 			p.Wishes = map[string]string{"forum-c.example": "resuming...", "": "pausing the run..."}
 		},
 		"wide, shifted": func(p *Picture) { p.List.Wide, p.List.Shift = true, 4 },
@@ -77,10 +77,14 @@ func pictures() map[string]func(*Picture) {
 		"dialog": func(p *Picture) {
 			p.Over = &Question{widget.Dialog{Title: "Quit?", Lines: []string{"31 in flight."}, Buttons: []string{"Stay", "Drain", "Stop now"}}}
 		},
-		"choice":   func(p *Picture) { p.Over = &Choice{Title: "Sort by", Items: []string{"attention", "domain"}, Cursor: 1} },
+		"choice": func(p *Picture) {
+			p.Over = &Choice{Title: "Sort by", Items: []string{"attention", "domain"}, Cursor: 1}
+		},
 		"no alert": func(p *Picture) { p.Over = &Choice{Title: "Alerts", Empty: "none"} },
-		"prompt":   func(p *Picture) { p.Message = Message{Prompt: true, Text: "filter:", Input: strings.Repeat("日本", 60)} },
-		"undo":     func(p *Picture) { p.Message = Message{Text: "paused shop-a.example", Undo: 7, UndoOf: 10} },
+		"prompt": func(p *Picture) {
+			p.Message = Message{Prompt: true, Text: "filter:", Input: strings.Repeat("日本", 60)}
+		},
+		"undo": func(p *Picture) { p.Message = Message{Text: "paused shop-a.example", Undo: 7, UndoOf: 10} },
 	}
 }
 

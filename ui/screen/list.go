@@ -8,7 +8,8 @@ import (
 // List is what the user chose on the table of domains. The selection and the tags are names, never row numbers.
 type List struct {
 	Selected string // as the engine names it; empty: nothing
-	Tags     map[string]bool
+	// Tags are the tagged domains with the row in which each was last seen: a tagged row may be out of sight.
+	Tags     map[string]view.DomainRow
 	Sort     view.Sort // empty: attention
 	Reverse  bool
 	Filter   string

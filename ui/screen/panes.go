@@ -50,7 +50,7 @@ func (p *Picture) mark(l *widget.Line, i int) {
 	} else {
 		l.Strong(false).Gap(1)
 	}
-	if p.List.Tags[name] {
+	if _, tagged := p.List.Tags[name]; tagged {
 		l.Repeat(themes.Focus, p.Look.Glyphs.Tag, 1)
 	} else {
 		l.Gap(1)
