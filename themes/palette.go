@@ -9,7 +9,7 @@ type Palette struct {
 	suffix  string
 }
 
-// Prefix is written before a text of role r; empty with NoColor.
+// Prefix is written before a text of role r; empty with NoColor and for the terminal's own colour.
 func (p *Palette) Prefix(r Role) string {
 	if r >= roleCount {
 		r = Text

@@ -74,7 +74,7 @@ func seen(c colorful.Color, m [9]float64) colorful.Color {
 }
 
 // TestColoursCanBeRead holds every shipped theme to WCAG's 4.5:1 on the backgrounds it is made for; borders are
-// decoration. The first 16 colours are the terminal's and cannot be judged.
+// decoration. The terminal's own colours, the first 16 and that of text, cannot be judged.
 func TestColoursCanBeRead(t *testing.T) {
 	for _, name := range Names() {
 		theme, err := Load(name)
@@ -87,10 +87,11 @@ func TestColoursCanBeRead(t *testing.T) {
 		}
 		for _, profile := range []Profile{TrueColor, ANSI256} {
 			for _, role := range Roles() {
-				if role == Border {
+				v := theme.roles[role].value(profile)
+				if role == Border || v.colour == "" {
 					continue
 				}
-				c := colour(theme.roles[role].value(profile))
+				c := colour(v)
 				for _, background := range backgrounds {
 					if got := contrast(c, mustHex(t, background)); got < 4.5 {
 						t.Errorf("%s, %s colours: %s on %s has %.2f:1", name, profile, role, background, got)
@@ -142,7 +143,8 @@ func TestPalette(t *testing.T) {
 		{ANSI16, Cool, "\x1b[94m", "\x1b[1;94m"},
 		{ANSI16, Focus, "\x1b[1;36m", "\x1b[1;36m"},
 		{ANSI16, Dim, "\x1b[2m", "\x1b[1m"},
-		{ANSI16, Text, "\x1b[39m", "\x1b[1m"},
+		{ANSI16, Text, "", "\x1b[1m"},
+		{TrueColor, Text, "", "\x1b[1m"},
 	} {
 		p := theme.Palette(c.profile)
 		if p.Prefix(c.role) != c.prefix || p.Strong(c.role) != c.strong || p.Suffix() != "\x1b[0m" {
@@ -212,7 +214,7 @@ func TestMissingRolesComeFromTheThemeOfTheSameBackground(t *testing.T) {
 	if theme.Name != "mine" || !theme.Light {
 		t.Errorf("name %q, light %v", theme.Name, theme.Light)
 	}
-	if got.Prefix(OK) != "\x1b[1;38;2;0;85;0m" || got.Prefix(Warn) != "\x1b[39m" || got.Prefix(Bad) != want.Prefix(Bad) {
+	if got.Prefix(OK) != "\x1b[1;38;2;0;85;0m" || got.Prefix(Warn) != "" || got.Prefix(Bad) != want.Prefix(Bad) {
 		t.Errorf("ok %q, warn %q, bad %q", got.Prefix(OK), got.Prefix(Warn), got.Prefix(Bad))
 	}
 	if p := theme.Palette(ANSI256); p.Prefix(OK) != "\x1b[38;5;23m" {
@@ -283,7 +285,7 @@ func FuzzParse(f *testing.F) {
 		for _, profile := range []Profile{ANSI16, ANSI256, TrueColor} {
 			p := theme.Palette(profile)
 			for _, role := range Roles() {
-				if got := p.Prefix(role); !strings.HasPrefix(got, "\x1b[") || strings.Trim(got[2:], "0123456789;m") != "" {
+				if got := p.Prefix(role); got != "" && (!strings.HasPrefix(got, "\x1b[") || strings.Trim(got[2:], "0123456789;m") != "") {
 					t.Errorf("%s %s: prefix %q", profile, role, got)
 				}
 			}

@@ -15,8 +15,8 @@ type value struct {
 	bold, faint, reverse bool
 }
 
-// prefix is the SGR sequence of v; bold is added when strong, and faint then left out because the two exclude each
-// other on most terminals.
+// prefix is the SGR sequence of v, empty for the terminal's own colour; bold is added when strong, and faint then left
+// out because the two exclude each other on most terminals.
 func (v value) prefix(strong bool) string {
 	var params []string
 	if v.bold || strong {
@@ -32,7 +32,7 @@ func (v value) prefix(strong bool) string {
 		params = append(params, v.colour)
 	}
 	if len(params) == 0 {
-		return "\x1b[39m"
+		return ""
 	}
 	return "\x1b[" + strings.Join(params, ";") + "m"
 }
