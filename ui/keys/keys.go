@@ -1,6 +1,6 @@
 package keys
 
-// Action names what a key asks for. The names are shown nowhere but stand in settings and tests.
+// Action names what a key asks for. The names are words a person may search the help for.
 type Action string
 
 // The actions.
