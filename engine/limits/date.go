@@ -10,7 +10,7 @@ import (
 const (
 	reWeekday = `(?:(?i:(?:sun|mon|fri)(?:day)?|tue(?:sday)?|wed(?:nesday)?|thu(?:rsday)?|sat(?:urday)?)[ ]*,?[ ]*)?`
 	reClock   = `(?P<hour>\d{1,2}):(?P<min>\d{2})(?::(?P<sec>\d{2})(?:[.,](?P<frac>\d{1,9})\d*)?)?`
-	reZone    = `(?P<zone>(?i:Z|UT|UTC|GMT|(?:GMT|UTC)?[+-]\d{2}:?\d{2}))`
+	reZone    = `(?P<zone>(?i:Z|UT|UTC|GMT|(?:GMT|UTC)?[+-]\d{2}:?\d{2}))(?:[ ]+(?i:UTC|GMT))?`
 	reComment = `(?:[ ]*\([^()]*\))?`
 )
 

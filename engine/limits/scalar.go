@@ -2,6 +2,7 @@ package limits
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -148,6 +149,10 @@ func resetOf(v string, p Profile, now time.Time) (span, bool) {
 	return n.times(time.Second), true
 }
 
+// thousands is a count with thousands commas. Doubled counters are of one size and joined with a blank, so a short first
+// group before groups of three is no list.
+var thousands = regexp.MustCompile(`^(\d{1,2}(,\d{3})+|\d{3}(,000)+)$`)
+
 // count reads a count, alone or in a list, each perhaps with its window as in "100;w=21600". Numbers with a window are
 // policies as well; they are the count itself only when no bare number stands beside them (the early drafts put the
 // limit first and the policies behind it).
@@ -157,6 +162,9 @@ func (s *scalars) count(r role, name string, lines []string, note func(string, .
 		if len(line) > maxValue {
 			note("%s is %d bytes long: ignored", name, len(line))
 			continue
+		}
+		if thousands.MatchString(strings.Trim(line, " \t")) {
+			line = strings.ReplaceAll(line, ",", "")
 		}
 		for item := range strings.SplitSeq(line, ",") {
 			number, params, hasParams := strings.Cut(strings.Trim(item, " \t"), ";")
