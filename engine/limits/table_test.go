@@ -224,4 +224,3 @@ func alike(got, want any, tolerance float64) bool {
 	}
 	return got == want
 }
-
