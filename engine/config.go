@@ -31,6 +31,7 @@ type Config struct {
 	MaxBody     int64         // bytes after decoding; zero: 10 MiB
 	Timeout     time.Duration // one exchange; zero: the provider's own
 	MaxAge      time.Duration // reuse an accepted result younger than this; zero: never
+	Identity    string        // of the request options: only results fetched with the same are reused
 	Robots      bool
 
 	Credentials []Credential
@@ -47,9 +48,7 @@ type Config struct {
 	NoSamples       bool // keep no body samples
 	Headless        bool // nobody can resume a paused domain from the screen: a run left with only paused work ends
 
-	// AllowPrivate names hosts of the input that are loopback, link-local or private themselves; redirects and names that
-	// lead to such addresses are refused for every other host.
-	Settings json.RawMessage // kept with the run, for resume
+	Settings json.RawMessage
 
 	// Transport replaces the network, for tests: an in-memory simulator. Nil: the real one.
 	Transport http.RoundTripper

@@ -109,3 +109,12 @@ func (m *Machine) logAnswer(now time.Time, d *frontier.Domain, item *provider.It
 	}
 	m.mark(d)
 }
+
+// Domain returns a domain that has or had work, or nil.
+func (m *Machine) Domain(name string) *frontier.Domain { return m.front.Domains[name] }
+
+// Ends are the states in which the call left its tasks; valid until the call is given to Step again.
+func (c *Call) Ends() []Settled { return c.settle }
+
+// Acknowledge takes over what was committed after the run had ended, when Step does nothing any more.
+func (m *Machine) Acknowledge(c *Call) { m.stored(c) }

@@ -327,13 +327,21 @@ func (m *Machine) refilled(now time.Time, ev Refilled) {
 	m.refills--
 	got := make(map[string]int, len(ev.Wants))
 	fresh := make(map[string]int, len(ev.Wants))
+	for _, r := range ev.Reused {
+		d := m.front.Domain(r.Domain)
+		got[r.Domain]++
+		fresh[r.Domain]++
+		d.Passed(r.Priority, r.ID)
+		d.Stored--
+		m.counts.Pending--
+		m.counts.Accepted++
+		d.Log.Accepted++
+	}
 	for i := range ev.Tasks {
 		w := &ev.Tasks[i]
 		d := m.front.Domain(w.Domain)
 		got[w.Domain]++
-		if w.Priority < d.AfterPriority || d.AfterID == 0 || w.ID > d.AfterID {
-			d.AfterPriority, d.AfterID = w.Priority, w.ID
-		}
+		d.Passed(w.Priority, w.ID)
 		if m.tasks[w.ID] != nil {
 			continue
 		}

@@ -25,7 +25,15 @@ type DomainCount struct {
 type Refilled struct {
 	Wants  []Want
 	Tasks  []Waiting
+	Reused []Reused
 	Failed bool // the read failed: the same will be wanted again
+}
+
+// Reused is a waiting task that took over a young result and needs no call; its end is stored already.
+type Reused struct {
+	Domain   string
+	ID       int64
+	Priority int
 }
 
 // Waiting is a stored task that waits.

@@ -19,6 +19,7 @@ type Task struct {
 	Tries    int
 	Attempts int
 	Invalids int
+	Unknowns int // submits whose answer never came
 	Hops     int
 	Created  time.Time
 	FirstTry time.Time // zero before the first
@@ -47,6 +48,7 @@ type Domain struct {
 	Origins map[string]*Origin // robots.txt by scheme, host and port; nil until needed
 	Dirty   bool               // changed since the last publication
 	Since   time.Time          // of the state last published
+	Shown   string             // the state last published
 	Log     DomainLog
 }
 
@@ -330,6 +332,13 @@ func (f *Frontier) TakeHungry(n int) []*Domain {
 		d.Hungry, d.Reading = false, true
 	}
 	return taken
+}
+
+// Passed moves the refill position behind a task: the order is priority descending, then id.
+func (d *Domain) Passed(priority int, id int64) {
+	if d.AfterID == 0 || priority < d.AfterPriority || priority == d.AfterPriority && id > d.AfterID {
+		d.AfterPriority, d.AfterID = priority, id
+	}
 }
 
 // Hungry is the number of domains that want a refill.

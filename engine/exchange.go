@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"dev.scrapetop/engine/core"
+	"dev.scrapetop/engine/provider"
+	"dev.scrapetop/engine/provider/direct"
+	"dev.scrapetop/engine/provider/evomi"
+	"dev.scrapetop/engine/record"
+	"dev.scrapetop/engine/source"
+)
+
+// The providers by name.
+const (
+	Direct = "direct"
+	Evomi  = "evomi"
+)
+
+// newProvider makes the provider that cfg names.
+func newProvider(cfg Config) (provider.Provider, error) {
+	switch cfg.Provider {
+	case Direct:
+		return direct.New(direct.Options{UserAgent: cfg.UserAgent, Header: cfg.Header}), nil
+	case Evomi:
+		if len(cfg.Credentials) == 0 {
+			return nil, fmt.Errorf("provider %s: no credential is configured", cfg.Provider)
+		}
+		return evomi.New(evomi.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Async: cfg.Async})
+	}
+	return nil, fmt.Errorf("provider %q is not known: use %s or %s", cfg.Provider, Direct, Evomi)
+}
+
+// robots are the rules that a lookup brought.
+type robots struct {
+	rules source.Robots
+	delay time.Duration
+}
+
+// carryOut does the I/O of one call and reads what came back. It runs in the call's own goroutine.
+func (e *Engine) carryOut(ctx context.Context, c *core.Call) {
+	call := c.Call
+	if call.Kind == provider.Probe {
+		call.Kind = call.For // a probe is asked and read like what it stands for
+	}
+	o := &outcome{call: c}
+	req, err := e.provider.Request(call, e.keys[c.Credential])
+	if err != nil {
+		o.reply = provider.Reply{Outcome: provider.Refused, Error: e.redactor.Text(err.Error())}
+		e.inbox.post(o)
+		return
+	}
+	o.response = e.client.Do(ctx, req)
+	if c.Robots != nil {
+		e.followRobots(ctx, call, o)
+	}
+	o.reply = e.provider.Read(call, o.response)
+	o.reply.Error = e.redactor.Text(o.reply.Error)
+	for i := range o.reply.Items {
+		e.judgeItem(o, &o.reply.Items[i], c)
+	}
+	if c.Robots != nil {
+		e.readRobots(o)
+	}
+	e.inbox.post(o)
+}
+
+// judgeItem validates a page and normalises a redirect.
+func (e *Engine) judgeItem(o *outcome, item *provider.Item, c *core.Call) {
+	item.Error = e.redactor.Text(item.Error)
+	switch {
+	case c.Robots != nil || c.LookupID != 0:
+	case item.Outcome == provider.Accepted && item.Page != nil:
+		v := e.judge.Page(*item.Page)
+		for len(o.verdicts) <= indexOf(o.reply.Items, item) {
+			o.verdicts = append(o.verdicts, record.Verdict{})
+		}
+		o.verdicts[indexOf(o.reply.Items, item)] = v
+		if v.Outcome != provider.Accepted {
+			item.Outcome, item.Layer, item.Error = v.Outcome, provider.LayerTarget, e.redactor.Text(v.Why)
+			if e.cfg.Provider == Direct {
+				o.reply.Outcome, o.reply.Layer, o.reply.Error = item.Outcome, item.Layer, item.Error
+			}
+		}
+	case item.Outcome == provider.Redirected:
+		u, err := source.Normalise(item.Location)
+		if err != nil {
+			item.Outcome, item.Layer, item.Error = provider.Failed, provider.LayerTarget, "it redirects to an address that cannot be followed: "+err.Error()
+			o.reply.Outcome, o.reply.Layer, o.reply.Error = item.Outcome, item.Layer, item.Error
+			return
+		}
+		item.Location = u.String
+	}
+}
+
+func indexOf(items []provider.Item, item *provider.Item) int {
+	for i := range items {
+		if &items[i] == item {
+			return i
+		}
+	}
+	return 0
+}
+
+// followRobots follows the redirects of a robots.txt (RFC 9309 section 2.3.1.2).
+func (e *Engine) followRobots(ctx context.Context, call provider.Call, o *outcome) {
+	at := call.Targets[0].URL
+	for range maxHops {
+		next := locationOf(at, o.response)
+		if next == "" {
+			return
+		}
+		u, err := source.Normalise(next)
+		if err != nil {
+			return
+		}
+		hop := call
+		hop.Targets = []provider.Target{{URL: u.String, Home: call.Targets[0].Home}}
+		req, err := e.provider.Request(hop, "")
+		if err != nil {
+			return
+		}
+		o.response = e.client.Do(ctx, req)
+		o.hops++
+		at = u.String
+	}
+}
+
+// readRobots turns the answer into rules, unless it says to come back later: 429, 5xx and faults leave them unknown.
+func (e *Engine) readRobots(o *outcome) {
+	switch o.reply.Outcome {
+	case provider.Limited, provider.Busy, provider.Transport, provider.Failed:
+		if o.response.Status < 300 || o.response.Status > 499 || o.response.Status == 429 || o.response.Fault != provider.NoFault {
+			return
+		}
+	}
+	agent := e.cfg.UserAgent
+	if agent == "" {
+		agent = direct.DefaultUserAgent
+	}
+	r := source.RobotsFor(o.response.Status, o.response.Body, agent)
+	if r.Unreachable() {
+		return
+	}
+	o.robots = &robots{rules: r}
+	if d, ok := r.CrawlDelay(); ok {
+		o.robots.delay = d
+	}
+}
+
+// locationOf is where a redirect leads, absolute; empty: the response is none.
+func locationOf(from string, r provider.Response) string {
+	if r.Fault != provider.NoFault || r.Status < 300 || r.Status > 399 {
+		return ""
+	}
+	loc := r.Header.Get("Location")
+	if loc == "" {
+		return ""
+	}
+	base, err := url.Parse(from)
+	if err != nil {
+		return ""
+	}
+	u, err := base.Parse(loc)
+	if err != nil {
+		return ""
+	}
+	return u.String()
+}
+
+// sample is what is kept of an answer that was not accepted.
+func (e *Engine) sample(o *outcome) []byte {
+	if e.cfg.NoSamples || len(o.response.Body) == 0 {
+		return nil
+	}
+	return e.redactor.Sample(o.response.Body, sampleBytes)
+}
+
+// sampleBytes is the most that is kept of a body that was not accepted (CONTRACT section 5).
+const sampleBytes = 512

@@ -1,0 +1,396 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/core"
+	"dev.scrapetop/engine/provider"
+	"dev.scrapetop/engine/view"
+	"dev.scrapetop/storage"
+)
+
+const (
+	// storageFull is how much may wait to be written before nothing new starts, storageEased how little before it goes on.
+	storageFull  = 32 << 20
+	storageEased = 16 << 20
+	// markAfter is how long a call must be in flight before its tasks are written as such: quicker ones would only be
+	// written twice, and a claim of ours that was never written is pending already.
+	markAfter = 100 * time.Millisecond
+	// pausesEvery is how often pauses of other processes are looked for.
+	pausesEvery = 500 * time.Millisecond
+	// totalsEvery is how often the active time is written when nothing else is.
+	totalsEvery = 5 * time.Second
+)
+
+// loop is the one goroutine that calls the core. Only it touches the fields below.
+type loop struct {
+	*Engine
+	m      *core.Machine
+	ctx    context.Context // ends when the calls in flight are abandoned
+	cancel context.CancelFunc
+
+	flight   map[uint64]*flying
+	current  *outcome // whose actions are being carried out
+	batch    batch
+	written  core.Counts // counters already handed to storage
+	bytes    int64
+	skips    int64
+	started  time.Time // of this drive
+	tallied  time.Time // up to when the active time was written
+	marked   time.Time // when calls in flight were last marked
+	looking  bool      // pauses are being read
+	pauses   map[[2]string]bool
+	nextSee  time.Time // when pauses are read next
+	full     bool
+	ending   *core.Ending
+	failed   error
+	loading  bool
+	pausedAt time.Time
+	drainBy  time.Time
+	sleep    sleepWatch
+
+	tally   *view.Tally
+	picture picture
+	ages    ages
+	pending int // transactions not yet committed
+}
+
+// flying is a call in flight.
+type flying struct {
+	call   *core.Call
+	since  time.Time
+	marked bool // its tasks are written as in flight
+	tried  bool
+}
+
+func newLoop(e *Engine) *loop {
+	return &loop{Engine: e, flight: map[uint64]*flying{}, pauses: map[[2]string]bool{}, loading: true, tally: &view.Tally{}}
+}
+
+// run feeds the core until the run is over and everything is on disk.
+func (l *loop) run(ctx context.Context) (Ending, error) {
+	defer l.cancel()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	var list []any
+	abandon := ctx.Done()
+	for l.ending == nil {
+		select {
+		case <-l.inbox.bell:
+		case <-timer.C:
+		case <-abandon:
+			abandon = nil
+			l.step(core.Draining{Reason: "abandoned", Abandon: true})
+		}
+		list = l.inbox.take(list)
+		for i, m := range list {
+			if l.ending == nil {
+				l.handle(m)
+			}
+			list[i] = nil
+		}
+		l.tick()
+		timer.Reset(l.untilNext())
+	}
+	return l.finish()
+}
+
+// handle takes one message.
+func (l *loop) handle(m any) {
+	switch m := m.(type) {
+	case *outcome:
+		l.replied(m)
+	case committed:
+		l.committed(m)
+	case fed:
+		l.fed(m)
+	case skipped:
+		l.skips += m.n
+		l.batch.totals.Skipped += m.n
+		l.batch.dirty = true
+	case Command:
+		l.command(m)
+	case pausesRead:
+		l.pausesRead(m)
+	case lost:
+		l.giveUp(m.err)
+	case core.InputEnded:
+		l.loading = false
+		l.step(m)
+	default:
+		l.step(m)
+	}
+}
+
+// step gives the core an event and carries out what it asks for.
+func (l *loop) step(ev core.Event) {
+	now := time.Now()
+	for _, a := range l.m.Step(now, ev) {
+		l.act(now, a)
+	}
+	l.flush(now)
+}
+
+// tick does what is due by time alone.
+func (l *loop) tick() {
+	now := time.Now()
+	if gap := l.sleep.slept(now); gap > 0 {
+		l.event("warn", "", "", fmt.Sprintf("the machine slept for %s: cooldowns are shortened by it", gap.Round(time.Second)), 0)
+		l.step(core.Suspended{For: gap})
+	}
+	l.step(core.Tick{})
+	bytes, _ := l.store.Backlog()
+	if !l.full && bytes > storageFull || l.full && bytes < storageEased {
+		l.full = !l.full
+		l.step(core.Backpressure{Full: l.full})
+	}
+	if d := l.cfg.RunDeadline; d > 0 && l.drainBy.IsZero() && l.active(now) >= d {
+		reason := "the run's deadline passed"
+		if at, ok := l.m.WakeAt(); ok && at.After(now) {
+			reason += "; the earliest wake-up was " + at.UTC().Format(time.RFC3339)
+		}
+		l.drain(reason)
+	}
+	l.markFlying(now)
+	if now.Sub(l.tallied) >= totalsEvery {
+		l.batch.dirty = true
+		l.flush(now)
+	}
+	if !l.looking && !now.Before(l.nextSee) {
+		l.seePauses()
+	}
+	l.publish(now, false)
+}
+
+// active is how long the run has been driven, earlier drives included.
+func (l *loop) active(now time.Time) time.Duration { return l.picture.elapsed + now.Sub(l.started) }
+
+// untilNext is how long the loop may sleep.
+func (l *loop) untilNext() time.Duration {
+	now := time.Now()
+	next := l.nextSee
+	if at, ok := l.m.WakeAt(); ok && at.Before(next) {
+		next = at
+	}
+	if at := l.picture.due(time.Unix(0, l.looked.Load())); at.Before(next) {
+		next = at
+	}
+	if d := l.cfg.RunDeadline; d > 0 && l.drainBy.IsZero() {
+		if at := now.Add(d - l.active(now)); at.Before(next) {
+			next = at
+		}
+	}
+	if len(l.flight) > 0 {
+		if at := l.marked.Add(markAfter); at.Before(next) {
+			next = at
+		}
+	}
+	return max(next.Sub(now), 0)
+}
+
+// act carries out one action of the core's.
+func (l *loop) act(now time.Time, a core.Action) {
+	switch a.Do {
+	case core.Send:
+		l.flight[a.Call.ID] = &flying{call: a.Call, since: now}
+		if a.Intent {
+			l.intend(now, a.Call)
+			return
+		}
+		l.send(a.Call)
+	case core.Store:
+		l.keep(now, a)
+	case core.Refill:
+		l.refill(a.Wants)
+	case core.Cooled:
+		l.batch.cool(a.Cool, now)
+	case core.Tell:
+		l.event(a.Event.Level, string(a.Event.Scope), a.Event.Key, a.Event.Text, a.Event.Task)
+	case core.LookupDone:
+		l.lookupDone(a.Call)
+	case core.Keep:
+		l.keepJob(a)
+	case core.Ended:
+		end := a.End
+		l.ending = &end
+	}
+}
+
+// send starts the goroutine of a call.
+func (l *loop) send(c *core.Call) {
+	ctx := l.ctx
+	l.spawn(func() { l.carryOut(ctx, c) })
+}
+
+// replied gives the core what a call brought.
+func (l *loop) replied(o *outcome) {
+	delete(l.flight, o.call.ID)
+	l.current = o
+	defer func() { l.current = nil }()
+	l.bytes += o.response.Bytes
+	l.batch.totals.Bytes += o.response.Bytes
+	l.batch.totals.Requests += o.hops
+	if o.robots != nil {
+		l.step(core.RobotsRead{Call: o.call, Rules: o.robots.rules, Delay: o.robots.delay})
+	}
+	l.step(&core.Replied{Call: o.call, Reply: o.reply})
+}
+
+// committed tells the core what is on disk.
+func (l *loop) committed(c committed) {
+	l.pending--
+	if c.err != nil {
+		for _, call := range c.sends {
+			delete(l.flight, call.ID)
+			l.step(core.NotSent{Call: call})
+		}
+		l.giveUp(c.err)
+		return
+	}
+	for _, call := range c.sends {
+		l.send(call)
+	}
+	for _, call := range c.calls {
+		l.count(call)
+		l.step(core.Stored{Call: call})
+	}
+}
+
+// giveUp ends the run because it cannot go on: nothing that was not committed counts.
+func (l *loop) giveUp(err error) {
+	if l.failed != nil {
+		return
+	}
+	l.failed = err
+	l.picture.storageError = err.Error()
+	l.step(core.Draining{Reason: err.Error(), Abandon: true})
+}
+
+func (l *loop) lookupDone(c *core.Call) {
+	r := provider.Response{Fault: provider.FaultCancelled, Error: "given up"}
+	if l.current != nil && l.current.call == c {
+		r = l.current.response
+	} else if len(c.Targets) == 0 {
+		r.Error = "robots.txt disallows it, or its deadline passed"
+	}
+	l.answered(c.LookupID, r)
+}
+
+func (l *loop) fed(f fed) {
+	q := core.Queued{Domains: make([]core.DomainCount, len(f.Domains))}
+	for i, d := range f.Domains {
+		q.Domains[i] = core.DomainCount{Domain: d.Domain, N: d.Waiting, Oldest: d.Oldest}
+		l.ages.add(d.Oldest, d.Waiting)
+	}
+	l.picture.duplicates += f.Duplicates
+	l.picture.tasks += f.Added
+	l.step(q)
+}
+
+// command carries out a person's act.
+func (l *loop) command(c Command) {
+	scope := budget.Scope(c.Scope)
+	switch c.Verb {
+	case Pause, Resume:
+		l.setPause(c)
+	case PauseRun:
+		l.pausedAt = time.Now()
+		l.event("info", "global", "", "the run is paused", 0)
+		l.step(core.Asked{Verb: "pause", Scope: budget.Global})
+	case ResumeRun:
+		l.pausedAt = time.Time{}
+		l.event("info", "global", "", "the run goes on", 0)
+		l.step(core.Asked{Verb: "resume", Scope: budget.Global})
+	case SetLimit:
+		text := "the ceiling in flight is left to the engine again"
+		if c.Limit > 0 {
+			text = "the ceiling in flight is set to " + strconv.Itoa(c.Limit)
+		}
+		l.event("info", c.Scope, c.Key, text, 0)
+		l.step(core.Asked{Verb: "limit", Scope: scope, Key: c.Key, Limit: c.Limit})
+	case EndCooldown:
+		l.event("info", c.Scope, c.Key, "the cooldown was ended by hand: one probe goes out", 0)
+		l.step(core.Asked{Verb: "end cooldown", Scope: scope, Key: c.Key})
+	case Drain:
+		l.drain("stopped by you")
+	case Abandon:
+		l.step(core.Draining{Reason: "stopped by you", Abandon: true})
+	}
+	l.publish(time.Now(), true)
+}
+
+// drain stops starts and gives what is in flight one exchange's time.
+func (l *loop) drain(reason string) {
+	if !l.drainBy.IsZero() {
+		return
+	}
+	timeout := l.cfg.Timeout
+	if timeout <= 0 {
+		timeout = l.provider.Facts().Timeout
+	}
+	l.drainBy = time.Now().Add(timeout)
+	l.event("info", "global", "", "draining: nothing new starts, what is in flight may finish", 0)
+	l.batch.state = storage.RunDraining
+	l.batch.dirty = true
+	l.step(core.Draining{Reason: reason, By: l.drainBy})
+}
+
+// finish writes what is left and gives the run back.
+func (l *loop) finish() (Ending, error) {
+	l.cancel()
+	now := time.Now()
+	end := Ending{State: storage.RunState(l.ending.State), Reason: l.ending.Reason}
+	if l.failed != nil {
+		end.State, end.Reason = storage.RunFailed, l.failed.Error()
+	}
+	l.returnFlying()
+	l.batch.state, l.batch.reason = end.State, end.Reason
+	l.batch.finished = now
+	l.batch.dirty = true
+	l.event(levelOf(end.State), "global", "", "the run "+string(end.State)+suffix(end.Reason), 0)
+	l.flush(now)
+	// What is being written must be on disk, or have failed, before the run is given back; storage answers either way.
+	err := l.store.Sync(context.Background())
+	if err == nil {
+		err = l.failed
+	}
+	for _, m := range l.inbox.take(nil) {
+		if c, ok := m.(committed); ok && c.err == nil {
+			for _, call := range c.calls {
+				l.count(call)
+				l.settled(call)
+			}
+		}
+	}
+	counts := l.m.Counts()
+	end.Dead = counts.Dead
+	end.Left = counts.Pending + counts.Delayed + counts.InFlight + counts.Remote
+	end.Remote = counts.Remote
+	l.picture.ended = true
+	l.publish(now, true)
+	if d := l.store.Disown(context.Background()); err == nil {
+		err = d
+	}
+	if err != nil && end.State != storage.RunFailed {
+		end.State, end.Reason = storage.RunFailed, err.Error()
+	}
+	return end, err
+}
+
+func levelOf(s storage.RunState) string {
+	if s == storage.RunFailed {
+		return "error"
+	}
+	return "info"
+}
+
+func suffix(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": " + reason
+}

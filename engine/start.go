@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"time"
+
+	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/core"
+	"dev.scrapetop/engine/frontier"
+	"dev.scrapetop/storage"
+)
+
+// domainsAtOnce is how many domains one page of the waiting work holds at the start.
+const domainsAtOnce = 2000
+
+// start takes the run over and feeds the core what earlier drives left.
+func (l *loop) start(ctx context.Context) error {
+	rec, err := l.store.Own(ctx, l.Engine.run.ID)
+	if err != nil {
+		return err
+	}
+	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	now := time.Now()
+	l.started, l.tallied, l.marked, l.nextSee = now, now, now, now
+	l.exchange = "x" + strconv.FormatInt(l.Engine.run.ID, 36) + "-" + strconv.FormatInt(now.UnixMilli(), 36) + "-" + strconv.FormatInt(int64(os.Getpid()), 36) + "-"
+	l.sleep.begin(now, l.cfg.Transport == nil)
+	if l.cfg.Seed == 0 {
+		l.cfg.Seed = rand.Uint64()
+	}
+	l.m = core.New(l.coreConfig())
+	l.picture.begin(l.Engine.run)
+	l.m.Resume(l.Engine.run.Accepted, l.Engine.run.Dead, l.Engine.run.Totals.Requests, l.Engine.run.Totals.Credits)
+	l.written = l.m.Counts()
+	if err := l.restore(ctx, now, rec); err != nil {
+		l.cancel()
+		return fmt.Errorf("run %d cannot be taken over: %w", l.Engine.run.ID, err)
+	}
+	l.event("info", "global", "", "the run is driven by process "+strconv.Itoa(os.Getpid()), 0)
+	return nil
+}
+
+// restore gives the core the pauses, cooldowns, remote jobs, unknown submits and waiting tasks that storage holds.
+func (l *loop) restore(ctx context.Context, now time.Time, rec storage.Recovered) error {
+	pauses, err := l.store.Pauses(ctx)
+	if err != nil {
+		return err
+	}
+	l.pausesRead(pausesRead{pauses: pauses})
+	cooldowns, err := l.store.Cooldowns(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range cooldowns {
+		// The remainder is never longer than what was announced: the wall clock may have been set in between.
+		left := min(time.Until(c.Until), c.Full)
+		if left <= 0 {
+			continue
+		}
+		l.step(core.CooldownKept{Scope: budget.Scope(c.Scope), Key: c.Key, Until: now.Add(left), Cause: c.Cause})
+	}
+	jobs, err := l.store.Jobs(ctx, l.Engine.run.ID)
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		if err := l.restoreJob(ctx, now, j); err != nil {
+			return err
+		}
+	}
+	if err := l.restoreUnknown(ctx, now, rec.Unknown); err != nil {
+		return err
+	}
+	after := ""
+	for {
+		page, err := l.store.DomainCounts(ctx, l.Engine.run.ID, after, domainsAtOnce)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			break
+		}
+		after = page[len(page)-1].Domain
+		q := core.Queued{}
+		for _, d := range page {
+			if l.cfg.Provider == Direct {
+				l.hosts.add(d.Domain)
+			}
+			q.Domains = append(q.Domains, core.DomainCount{Domain: d.Domain, N: d.Waiting, Oldest: d.Oldest})
+			l.ages.add(d.Oldest, d.Waiting)
+		}
+		l.step(q)
+	}
+	return nil
+}
+
+// restoreJob goes on polling a remote job.
+func (l *loop) restoreJob(ctx context.Context, now time.Time, j storage.RemoteJob) error {
+	tasks, err := l.store.TasksByID(ctx, j.Tasks)
+	if err != nil {
+		return err
+	}
+	ev := core.JobKept{Job: j.Job, Credential: j.Credential, Submitted: monotonic(now, j.SubmittedAt), Expires: monotonic(now, j.ExpiresAt), Next: monotonic(now, j.NextPollAt)}
+	for _, t := range tasks {
+		if t.State == storage.TaskRemote {
+			ev.Tasks = append(ev.Tasks, l.taskOf(now, t))
+		}
+	}
+	l.step(ev)
+	return nil
+}
+
+// monotonic turns a wall time from storage into one that is compared on this process's monotonic clock.
+func monotonic(now, wall time.Time) time.Time {
+	if wall.IsZero() {
+		return wall
+	}
+	return now.Add(wall.Sub(now.Round(0)))
+}
+
+// restoreUnknown settles submits whose answer never came: the platform may still count them for their lease, and their
+// tasks are submitted again at most once, or given up, as the configuration says.
+func (l *loop) restoreUnknown(ctx context.Context, now time.Time, unknown []storage.Intent) error {
+	lease := l.provider.Facts().SlotLease
+	for _, in := range unknown {
+		l.batch.settled = append(l.batch.settled, in.Exchange)
+		l.batch.dirty = true
+		if in.Job != "" {
+			continue // a poll: the job itself goes on
+		}
+		if until := monotonic(now, in.At.Add(lease)); lease > 0 && until.After(now) {
+			l.step(core.SlotHeld{Credential: in.Credential, Until: until})
+		}
+		tasks, err := l.store.TasksByID(ctx, in.Tasks)
+		if err != nil {
+			return err
+		}
+		for _, t := range tasks {
+			if t.State != storage.TaskPending && t.State != storage.TaskInFlight {
+				continue
+			}
+			if l.cfg.ResubmitUnknown && t.Unknowns == 0 {
+				l.batch.tasks = append(l.batch.tasks, storage.TaskChange{ID: t.ID, State: storage.TaskPending, Tries: t.Tries, Attempts: t.Attempts, Invalids: t.Invalids, FirstTryAt: t.FirstTryAt, Unknowns: 1})
+				l.event("warn", "domain", t.Domain, "the answer to its submit never came (exchange "+in.Exchange+"): it is submitted once more", t.ID)
+				continue
+			}
+			l.batch.tasks = append(l.batch.tasks, storage.TaskChange{ID: t.ID, State: storage.TaskDead, Reason: "lost", Error: "the answer to its submit never came", Tries: t.Tries, Attempts: t.Attempts, FirstTryAt: t.FirstTryAt, Unknowns: t.Unknowns})
+			l.event("error", "domain", t.Domain, "dead letter: lost: the answer to its submit never came (exchange "+in.Exchange+")", t.ID)
+		}
+	}
+	l.flush(now)
+	return l.store.Sync(ctx)
+}
+
+// taskOf turns a stored task into one the core schedules.
+func (l *loop) taskOf(now time.Time, t storage.Task) frontier.Task {
+	f := frontier.Task{
+		ID: t.ID, URL: t.URL, Own: t.URL, Home: t.Domain, Domain: t.Domain, Tenant: t.Tenant, Priority: t.Priority, Tries: t.Tries,
+		Attempts: t.Attempts, Invalids: t.Invalids, Hops: t.Hops, Created: monotonic(now, t.CreatedAt), FirstTry: monotonic(now, t.FirstTryAt),
+		Unknowns: t.Unknowns,
+	}
+	if t.HopURL != "" {
+		f.Hop, f.URL = true, t.HopURL
+	}
+	return f
+}
+
+// coreConfig is what the core is made with.
+func (l *loop) coreConfig() core.Config {
+	c := &l.cfg
+	cfg := core.Config{
+		Facts: l.provider.Facts(), Direct: c.Provider == Direct, MaxAttempts: c.MaxAttempts, Deadline: c.Deadline, MaxWait: c.MaxWait,
+		MaxCredits: c.MaxCredits, MaxRequests: c.MaxRequests, Robots: c.Robots && c.Provider == Direct, Unattended: c.Headless,
+		ResubmitLost: c.ResubmitLost, ResubmitUnknown: c.ResubmitUnknown, Seed: c.Seed,
+		Global:  budget.Limits{InFlight: c.MaxInFlight, Rate: budget.Rate(c.Rate)},
+		Domain:  paced(Ceilings{MaxInFlight: c.DomainMaxInFlight, Rate: c.DomainRate}),
+		Domains: map[string]budget.Limits{}, Tenants: map[string]core.TenantLimits{},
+	}
+	for name, d := range c.Domains {
+		if d.MaxInFlight == 0 {
+			d.MaxInFlight = c.DomainMaxInFlight
+		}
+		if d.Rate.N == 0 {
+			d.Rate = c.DomainRate
+		}
+		cfg.Domains[name] = paced(d)
+	}
+	for name, t := range c.Tenants {
+		cfg.Tenants[name] = core.TenantLimits{Limits: budget.Limits{InFlight: t.MaxInFlight, Rate: budget.Rate(t.Rate)}, MaxCredits: t.MaxCredits, MaxRequests: t.MaxRequests}
+	}
+	for _, k := range c.Credentials {
+		gap := k.MinGap
+		if gap == 0 {
+			gap = cfg.Facts.MinGap
+		}
+		lim := budget.Limits{InFlight: k.MaxInFlight, Gap: gap}
+		if cfg.Facts.FreeSlots {
+			lim.Start = 1 // one answer tells how many slots there are; a refusal would cost the whole credential a minute
+		}
+		cfg.Credentials = append(cfg.Credentials, core.CredentialLimits{Name: k.Name, Account: k.Account, Tenants: k.Tenants, Limits: lim})
+	}
+	return cfg
+}
+
+// paced spreads a domain's rate evenly: on somebody's web server no bursts.
+func paced(c Ceilings) budget.Limits {
+	l := budget.Limits{InFlight: c.MaxInFlight, Rate: budget.Rate(c.Rate)}
+	if c.Rate.N > 0 {
+		l.Gap = c.Rate.Per / time.Duration(c.Rate.N)
+	}
+	return l
+}
+
+// defaults fills in what was not configured.
+func (c *Config) defaults() {
+	if c.Provider == "" {
+		c.Provider = Direct
+	}
+	if c.MaxInFlight <= 0 {
+		c.MaxInFlight = DefaultMaxInFlight
+	}
+	if c.MaxAttempts <= 0 {
+		c.MaxAttempts = DefaultMaxAttempts
+	}
+	if c.Deadline <= 0 {
+		c.Deadline = DefaultDeadline
+	}
+	if c.MaxBody <= 0 {
+		c.MaxBody = DefaultMaxBody
+	}
+}
