@@ -68,6 +68,9 @@ func challenge(p provider.Page) string {
 	title := isInterstitialTitle(head)
 	small := len(p.Body) <= smallBody
 	refused := p.Status.OK && slices.Contains([]int{401, 403, 405, 429, 503}, p.Status.V)
+	if !title && !refused && !small {
+		return "" // no mark below could be enough: most pages end here
+	}
 	for _, d := range defences {
 		strong := count(head, d.strong)
 		if strong == 0 && !title {

@@ -151,6 +151,14 @@ func TestBinaryIsOneError(t *testing.T) {
 	}
 }
 
+func TestOldEncodingCostsItsLinesOnly(t *testing.T) {
+	remark := "# \xcf\xf0\xe8\xec\xe5\xf0 \xf1\xef\xe8\xf1\xea\xe0 \xe0\xe4\xf0\xe5\xf1\xee\xe2\n" // Windows-1251
+	res := readAll(t, "x", strings.NewReader(remark+"http://a.test/1\nhttp://a.test/\xef\n"), Options{})
+	if res.err != nil || len(res.entries) != 1 || !reflect.DeepEqual(res.problemLines(), []int{3}) {
+		t.Errorf("got %q, problems %v, error %v", res.urls(), res.problems, res.err)
+	}
+}
+
 func TestNULInALineCostsThatLineOnly(t *testing.T) {
 	res := readAll(t, "x", strings.NewReader("http://a.test/1\nhttp://a.test/2\x00x\nhttp://a.test/3\n"), Options{})
 	if res.err != nil || len(res.entries) != 2 || !reflect.DeepEqual(res.problemLines(), []int{2}) {
@@ -413,6 +421,30 @@ func BenchmarkReadMillion(b *testing.B) {
 			b.Fatal(n, err)
 		}
 		b.ReportMetric(float64(peak)/(1<<20), "heap-MiB")
+	}
+}
+
+// BenchmarkFormats reads 10,000 entries of each format.
+func BenchmarkFormats(b *testing.B) {
+	var csv, jsonl, xml bytes.Buffer
+	csv.WriteString("id,url,note\n")
+	xml.WriteString("<urlset>\n")
+	for i := range 10000 {
+		fmt.Fprintf(&csv, "%d,https://host.test/item-%d,\"a note, quoted\"\n", i, i)
+		fmt.Fprintf(&jsonl, "{\"url\":\"https://host.test/item-%d\",\"id\":%d,\"note\":\"a note\"}\n", i, i)
+		fmt.Fprintf(&xml, "<url><loc>https://host.test/item-%d</loc><lastmod>2026-01-01</lastmod></url>\n", i)
+	}
+	xml.WriteString("</urlset>")
+	for format, data := range map[Format][]byte{CSV: csv.Bytes(), JSONL: jsonl.Bytes(), Sitemap: xml.Bytes()} {
+		b.Run(string(format), func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(data)))
+			for b.Loop() {
+				if c, err := Read(context.Background(), "-", bytes.NewReader(data), Options{Format: format}, func(Entry) error { return nil }, func(p Problem) { b.Fatal(p) }); err != nil || c.Entries != 10000 {
+					b.Fatal(c, err)
+				}
+			}
+		})
 	}
 }
 

@@ -46,9 +46,10 @@ func firstLine(sample []byte) (line []byte, whole bool) {
 }
 
 // looksBinary tells junk from a list with some bad lines in it: more than three bytes in ten that are no text, or, when no
-// web address is in sight, a NUL or one in ten.
+// web address is in sight, a NUL or one in ten. Control characters must be among them, one in fifty at least (random bytes
+// hold one in nine): without, it is text in an old encoding, of which the plain lines can be read.
 func looksBinary(sample []byte) bool {
-	bad, nul := 0, false
+	bad, controls, nul := 0, 0, false
 	for rest := sample; len(rest) > 0; {
 		r, size := utf8.DecodeRune(rest)
 		switch {
@@ -57,13 +58,15 @@ func looksBinary(sample []byte) bool {
 				break // a letter that the sample cuts
 			}
 			bad++
-		case r == 0:
-			nul = true
-			bad++
 		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == 0x7f:
+			nul = nul || r == 0
+			controls++
 			bad++
 		}
 		rest = rest[size:]
+	}
+	if controls*50 < len(sample) && !nul {
+		return false
 	}
 	if bad*10 > len(sample)*3 {
 		return true
