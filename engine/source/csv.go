@@ -30,11 +30,11 @@ type table struct {
 	id       int
 }
 
-// readCSV reads records (RFC 4180, with the leniency of recordReader). The columns are those of the first row that has a
+// readCSV reads rows (RFC 4180, with the leniency of rowReader). The columns are those of the first row that has a
 // cell "url"; when a row with a URL comes first, that URL's column is the one and the row is data. Rows before are
 // Problems.
 func (rd *reader) readCSV(in *bufio.Reader) error {
-	rr := &recordReader{lines: newLines(in, rd.max), max: rd.max}
+	rr := &rowReader{lines: newLines(in, rd.max), max: rd.max}
 	t := &table{sep: ',', tenant: -1, priority: -1, id: -1}
 	first := true
 	for {
@@ -103,7 +103,7 @@ func sepLine(line []byte) (int, bool) {
 func detectSeparator(line []byte) int {
 	best, bestScore := noSeparator, 0
 	for _, sep := range separators {
-		rec := record{sep: sep}
+		rec := rowParser{sep: sep}
 		if rec.feed(line) == errQuote {
 			continue
 		}

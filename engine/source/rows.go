@@ -9,11 +9,11 @@ import (
 var (
 	errQuote     = errors.New("a quote is in the wrong place")
 	errOpenQuote = errors.New("a quote is never closed")
-	errMore      = errors.New("the record goes on in the next line")
+	errMore      = errors.New("the row goes on in the next line")
 )
 
-// record is the parser of one CSV record, fed line by line.
-type record struct {
+// rowParser reads one row (a record of RFC 4180), fed line by line.
+type rowParser struct {
 	sep   int
 	cells []string
 	cell  []byte
@@ -28,9 +28,9 @@ const (
 	cellClosed // after the closing quote and a blank
 )
 
-// feed takes the next line: nil when the record is whole, errMore when a quoted cell goes on, errQuote when what follows a
+// feed takes the next line: nil when the row is whole, errMore when a quoted cell goes on, errQuote when what follows a
 // closing quote is neither separator nor end.
-func (r *record) feed(line []byte) error {
+func (r *rowParser) feed(line []byte) error {
 	for _, c := range line {
 		switch r.state {
 		case cellStart:
@@ -80,28 +80,28 @@ func (r *record) feed(line []byte) error {
 	return nil
 }
 
-func (r *record) push() {
+func (r *rowParser) push() {
 	r.cells = append(r.cells, string(r.cell))
 	r.cell = r.cell[:0]
 	r.state = cellStart
 }
 
-// recordReader groups lines into records. Line breaks within quotes belong to their cell. When a quote turns out to be
+// rowReader groups lines into rows. Line breaks within quotes belong to their cell. When a quote turns out to be
 // misplaced or never closed, only the row it stands in is lost: reading goes on with the line after that row's first.
 // (A line is read at most twice so: within an open quote every further quote is one of a pair or ends the attempt.)
-type recordReader struct {
+type rowReader struct {
 	lines  *lines
 	max    int
-	rec    record
+	row    rowParser
 	back   [][]byte // lines to be read again
 	backAt int      // number of back[0]
 	peeked []byte   // the line that peek returned
 	at     int      // its number; zero: none
-	start  int      // line on which the record of the last read began
-	seen   int      // lines that begin at or before the end of that record
+	start  int      // line on which the row of the last read began
+	seen   int      // lines that begin at or before the end of that row
 }
 
-func (rr *recordReader) nextLine() ([]byte, int, error) {
+func (rr *rowReader) nextLine() ([]byte, int, error) {
 	if len(rr.back) > 0 {
 		line, n := rr.back[0], rr.backAt
 		rr.back = rr.back[1:]
@@ -112,8 +112,8 @@ func (rr *recordReader) nextLine() ([]byte, int, error) {
 	return line, rr.lines.n, err
 }
 
-// peek returns the line that the next record begins with.
-func (rr *recordReader) peek() ([]byte, error) {
+// peek returns the line that the next row begins with.
+func (rr *rowReader) peek() ([]byte, error) {
 	if rr.at == 0 {
 		line, n, err := rr.nextLine()
 		if err != nil {
@@ -131,19 +131,19 @@ func (rr *recordReader) peek() ([]byte, error) {
 }
 
 // drop skips the peeked line.
-func (rr *recordReader) drop() {
+func (rr *rowReader) drop() {
 	rr.start, rr.seen = rr.at, rr.at
 	rr.at = 0
 }
 
-// read returns the cells of the record that begins with the peeked line.
-func (rr *recordReader) read(sep int) ([]string, error) {
+// read returns the cells of the row that begins with the peeked line.
+func (rr *rowReader) read(sep int) ([]string, error) {
 	line := rr.peeked
 	rr.drop()
-	rr.rec = record{sep: sep, cell: rr.rec.cell[:0], cells: make([]string, 0, len(rr.rec.cells))}
-	err := rr.rec.feed(line)
+	rr.row = rowParser{sep: sep, cell: rr.row.cell[:0], cells: make([]string, 0, len(rr.row.cells))}
+	err := rr.row.feed(line)
 	if err != errMore {
-		return rr.rec.cells, err
+		return rr.row.cells, err
 	}
 	var more [][]byte
 	size := len(line)
@@ -153,7 +153,7 @@ func (rr *recordReader) read(sep int) ([]string, error) {
 			return nil, nextErr
 		}
 		if nextErr == errLineTooLong {
-			// What is longer than a line may be ends every record.
+			// What is longer than a line may be ends every row.
 			rr.seen = n
 			return nil, errLineTooLong
 		}
@@ -166,17 +166,17 @@ func (rr *recordReader) read(sep int) ([]string, error) {
 		}
 		more = append(more, append([]byte(nil), next...))
 		size += len(next) + 1
-		if err = rr.rec.feed(next); err == nil {
+		if err = rr.row.feed(next); err == nil {
 			rr.seen = n
-			return rr.rec.cells, nil
+			return rr.row.cells, nil
 		}
 	}
 	rr.giveBack(more)
 	return nil, err
 }
 
-// giveBack puts the lines after the record's first back before what is still to be read.
-func (rr *recordReader) giveBack(more [][]byte) {
+// giveBack puts the lines after the row's first back before what is still to be read.
+func (rr *rowReader) giveBack(more [][]byte) {
 	if len(more) == 0 {
 		return
 	}
