@@ -37,26 +37,28 @@ func (l *chartLevel) at(bin int64) (records int64, covered time.Duration) {
 	return l.records[bin%size], l.covered[bin%size]
 }
 
-// cover notes that time passed from one instant to another (at most maxStep later) under the model's eyes.
-func (c *chart) cover(from, to time.Time) {
+// pass notes that time went by under the model's eyes (at most maxStep) and spreads the records that came in it evenly.
+func (c *chart) pass(from, to time.Time, records int64) {
 	for i := range c.levels {
 		l, width := &c.levels[i], chartBin<<i
-		for from := from; from.Before(to); {
-			bin := binOf(from, width)
-			end := startOf(bin+1, width)
+		spread := int64(0)
+		for at := from; at.Before(to); {
+			end := startOf(binOf(at, width)+1, width)
 			if end.After(to) {
 				end = to
 			}
-			l.advance(bin)
-			if bin == l.newest {
-				l.covered[bin%int64(len(l.covered))] += end.Sub(from)
-			}
-			from = end
+			l.advance(binOf(at, width))
+			slot := l.newest % int64(len(l.records))
+			l.covered[slot] += end.Sub(at)
+			share := int64(float64(records)*float64(end.Sub(from))/float64(to.Sub(from))) - spread
+			l.records[slot] += share
+			spread += share
+			at = end
 		}
 	}
 }
 
-// add counts records at an instant.
+// add counts records that came at an instant, after a gap.
 func (c *chart) add(at time.Time, records int64) {
 	for i := range c.levels {
 		l := &c.levels[i]

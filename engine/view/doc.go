@@ -3,8 +3,8 @@
 //
 // # Concurrency
 //
-// One goroutine (the engine's loop) calls Model.Update, about ten times a second and at least once a second while a run
-// is live; it costs the loop one append under a short lock. Any goroutine may call Model.Frame: the changes that waited
+// One goroutine (the engine's loop) calls Model.Update, about ten times a second while somebody looks and every few
+// seconds otherwise; it costs the loop one append under a short lock. Any goroutine may call Model.Frame: the changes that waited
 // are folded in there, and sorting, rings and forecasts are paid there. When nobody asks for frames, Update folds the
 // oldest changes in itself, so that memory stays bounded.
 //
@@ -14,8 +14,8 @@
 // # Time
 //
 // There is no clock in here. A frame is taken at the At of the newest Delta; every age, rate and forecast refers to it.
-// Between two deltas that are more than five seconds apart lies a gap: the chart shows it as one and no rate counts it.
-// A wall clock that steps back is lived with: what arrives meanwhile is counted in the newest bin there is.
+// Between two deltas that are more than 15 seconds apart lies a gap: the chart shows it as one and no rate counts it.
+// When the wall clock steps back, the model's own timeline goes on: rates and charts stay right, and a chart ends by so much too late.
 //
 // # What a frame costs
 //

@@ -12,7 +12,7 @@ const (
 	trendBin  = 15 * time.Second // refusals, shares, latencies, paces
 	trendBins = 60               // 15 minutes
 	paceBins  = 20               // 5 minutes, what forecasts are made from
-	maxStep   = 5 * time.Second  // between two deltas; a longer step is a gap
+	maxStep   = 15 * time.Second // between two deltas; a longer step is a gap
 )
 
 // ring counts into bins of fixed width along the time axis; bins are known by number (time since the epoch divided by the

@@ -117,16 +117,22 @@ func (s *state) apply(d *Delta) {
 	s.alerts.add(d.Alerts, func(a *Alert, seq uint64) { a.Seq = seq })
 }
 
-// advance moves the timeline. It stands still while no run is live.
+// advance moves the timeline and puts the accepted records on it. It stands still while no run is live.
 func (s *state) advance(d *Delta) {
+	var records int64
+	if d.Tally != nil {
+		records = d.Tally.records
+	}
 	wall := d.At.Round(0)
 	before := s.at
 	s.at = d.At
 	if before.IsZero() {
 		s.line, s.start = wall, wall
+		s.chart.add(s.line, records)
 		return
 	}
 	if !s.live && !d.Live {
+		s.chart.add(s.line, records)
 		return
 	}
 	from := s.line
@@ -134,9 +140,11 @@ func (s *state) advance(d *Delta) {
 	if wall.After(s.line) {
 		s.line = wall // the machine slept, or its clock was put forward
 	}
-	if s.line.Sub(from) <= maxStep {
-		s.chart.cover(from, s.line)
+	if step := s.line.Sub(from); step > 0 && step <= maxStep {
+		s.chart.pass(from, s.line, records)
 		s.cover(from, s.line)
+	} else {
+		s.chart.add(s.line, records)
 	}
 	if binOf(from, rateBin) != binOf(s.line, rateBin) || !d.Live {
 		s.average = perMinuteOf(d.Counts.Records, d.Run.Elapsed)
@@ -205,7 +213,6 @@ func (s *state) applyDomain(in *DomainInput) {
 
 func (s *state) applyTally(t *Tally) {
 	bin := s.bin()
-	s.chart.add(s.line, t.records)
 	s.verdicts.add(bin, t.verdicts)
 	s.ok.add(bin, t.ok)
 	s.retries.add(bin, t.retries)
