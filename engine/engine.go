@@ -41,11 +41,11 @@ type Engine struct {
 	model    *view.Model
 
 	inbox  inbox
-	looked atomic.Int64 // when a frame was last asked for, Unix nanoseconds
-	hosts  hostSet      // named by the input: they may be private
-	nextID atomic.Int64 // of lookups
+	looked atomic.Int64  // when a frame was last asked for, Unix nanoseconds
+	hosts  hostSet       // named by the input: they may be private
+	nextID atomic.Int64  // of lookups
+	ready  chan struct{} // closed when Run has taken the run over
 	over   chan struct{}
-	once   sync.Once
 
 	guard func() // deferred first in every goroutine; see Guard
 
@@ -71,7 +71,7 @@ func New(cfg Config, st *storage.Store, run storage.Run) (*Engine, error) {
 		return nil, fmt.Errorf("rules of validation: %w", err)
 	}
 	e := &Engine{
-		cfg: cfg, store: st, run: run, provider: p, judge: judge, keys: map[string]string{}, over: make(chan struct{}),
+		cfg: cfg, store: st, run: run, provider: p, judge: judge, keys: map[string]string{}, ready: make(chan struct{}), over: make(chan struct{}),
 		model: view.New(view.Options{Limited: view.ByLayer{
 			Account: run.Totals.Account, Rate: run.Totals.Rate, Pending: run.Totals.PendingJobs, Target: run.Totals.Target, Busy: run.Totals.Busy,
 		}}),
@@ -112,21 +112,25 @@ func (e *Engine) spawn(f func()) {
 // Run drives the run until it ended: nothing left, drained, abandoned or unable to go on. Cancelling ctx abandons. It
 // returns an error only when the run could not be taken over or storage gave up; the Ending is valid either way.
 func (e *Engine) Run(ctx context.Context) (Ending, error) {
-	defer e.once.Do(func() { close(e.over) })
+	defer close(e.over)
 	defer e.client.Close()
 	l := newLoop(e)
 	if err := l.start(ctx); err != nil {
 		return Ending{State: storage.RunFailed, Reason: err.Error()}, err
 	}
+	close(e.ready)
 	return l.run(ctx)
 }
 
-// Feed stores more tasks of the run and lets them start. It may be called while Run runs, from any goroutine.
+// Feed stores more tasks of the run and lets them start. It waits until Run has taken the run over, and may be called from
+// any goroutine.
 func (e *Engine) Feed(ctx context.Context, tasks []storage.NewTask) (storage.Queued, error) {
 	select {
 	case <-e.over:
 		return storage.Queued{}, ErrOver
-	default:
+	case <-ctx.Done():
+		return storage.Queued{}, ctx.Err()
+	case <-e.ready:
 	}
 	if e.cfg.Provider == Direct {
 		for i := range tasks {

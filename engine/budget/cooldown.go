@@ -163,6 +163,9 @@ func (b *Budget) Answered(now, sent time.Time, inFlight int, probe bool) {
 		}
 	}
 	if b.state != Recovering && b.state != Open {
+		if b.find != nil && !probe {
+			b.find.late(sent)
+		}
 		return
 	}
 	if b.find != nil {

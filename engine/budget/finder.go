@@ -29,6 +29,7 @@ type finder struct {
 	epochStart time.Time
 	epochGot   int       // accepted in this epoch
 	burst      int       // accepted in the first epoch: what came through at once
+	firstCut   time.Time // its end
 	since      time.Time // the first refusal: the span over which the rate is measured
 	got        int       // accepted since then
 
@@ -152,6 +153,14 @@ func (f *finder) accepted(now, sent time.Time, n int, recovering bool) {
 	}
 }
 
+// late counts an acceptance that arrives after the refusal that ended its epoch.
+func (f *finder) late(sent time.Time) {
+	f.got++
+	if f.epochs == 1 && !sent.After(f.firstCut) {
+		f.burst++
+	}
+}
+
 func (f *finder) growPace(now time.Time) {
 	f.stageN++
 	f.grown++
@@ -186,6 +195,7 @@ func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
 	}
 	if f.epochs == 0 {
 		f.since, f.got, f.burst = now, 0, f.epochGot
+		f.firstCut = now
 	}
 	f.epochs++
 	f.quietSince = now
@@ -201,7 +211,12 @@ func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
 		return
 	}
 	f.trying = false
-	if n <= f.best {
+	// More than this were accepted at once before: that is no limit on the number in flight. At the same number a race
+	// between our count and theirs may explain it once.
+	switch {
+	case n < f.best:
+		f.contradicted = 2
+	case n == f.best:
 		f.contradicted++
 	}
 	if n <= 1 || f.contradicted >= 2 {
