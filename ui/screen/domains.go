@@ -129,7 +129,7 @@ func (p *Picture) tableNote() string {
 
 // columns are the columns of the table; those of a higher rank leave first when it gets narrow.
 var columns = []widget.Column{
-	{Key: string(view.SortAttention), Title: "STATE", Min: 7, Max: 11, Weight: 1},
+	{Key: string(view.SortAttention), Title: "STATE", Min: 7, Max: 11, Weight: 6},
 	{Key: string(view.SortDomain), Title: "DOMAIN", Min: 15, Max: 60, Weight: 8},
 	{Key: string(view.SortInFlight), Title: "IN FLIGHT", Min: 10, Max: 24, Weight: 3, Rank: 1, Align: widget.Right},
 	{Key: string(view.SortRemaining), Title: "REMAINING", Min: 10, Max: 16, Weight: 2, Rank: 2, Align: widget.Right},

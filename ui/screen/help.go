@@ -50,18 +50,18 @@ func (h *Help) Box(look *widget.Look, w, height int) []string {
 	legend := h.legend(look, inner)
 	// The legend has its place when everything else has one; a scrolling help leaves it out.
 	if needed := (len(lines) + columns - 1) / columns; needed+len(legend)+1 <= rows {
-		rows = needed
+		rows = max(needed, 1)
 	} else {
 		legend = nil
 	}
 	perPage := rows * columns
-	page, at := 0, 0
+	at := 0
 	for i, l := range lines {
 		if l.heading == "" && l.entry == h.Cursor {
 			at = i
 		}
 	}
-	page = at / max(perPage, 1)
+	page := at / perPage
 	pages := max((len(lines)+perPage-1)/perPage, 1)
 	top := look.Line(inner).Text(themes.Dim, "Type to search: ").Strong(true).Text(themes.Focus, h.Query+"_").Strong(false)
 	if len(entries) == 0 {

@@ -1,0 +1,355 @@
+package dashboard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+
+	"dev.scrapetop/themes"
+	"dev.scrapetop/ui/keys"
+	"dev.scrapetop/ui/screen"
+	"dev.scrapetop/ui/widget"
+)
+
+// prompt is a text field on the message line. What is typed filters at once.
+type prompt struct{ input string }
+
+func (p *prompt) message() screen.Message {
+	hint := "word   !word: without   /re/: pattern"
+	if re, ok := strings.CutPrefix(p.input, "/"); ok {
+		if _, err := regexp.Compile(strings.TrimSuffix(re, "/")); err != nil {
+			hint = "not a pattern: matches nothing"
+		}
+	}
+	return screen.Message{Prompt: true, Text: "filter:", Input: p.input, Hint: hint}
+}
+
+// menu is a short list to choose from.
+type menu struct {
+	*screen.Choice
+	chosen func(i int)
+}
+
+// question is a dialog with what its buttons do.
+type question struct {
+	*screen.Question
+	presses []func() tea.Cmd
+	letters map[string]int // a button's own letter
+}
+
+// mode is what has the keys now.
+func (m *Model) mode() keys.Mode {
+	switch {
+	case m.ask != nil:
+		return keys.Dialog
+	case m.help != nil:
+		return keys.HelpMode
+	case m.menu != nil:
+		return keys.Menu
+	case m.prompt != nil:
+		return keys.FilterRow
+	}
+	return m.screenMode()
+}
+
+func (m *Model) screenMode() keys.Mode {
+	if m.tab == screen.Domains {
+		return keys.Domains
+	}
+	return keys.Overview
+}
+
+func (m *Model) textMode() bool { return m.help != nil && m.ask == nil || m.prompt != nil }
+
+// keys takes a key message apart: printable keys that arrived in one read are one message, and a paste is one too.
+func (m *Model) keys(msg tea.KeyMsg) tea.Cmd {
+	if msg.Paste {
+		if m.textMode() {
+			m.typed(widget.Clean(string(msg.Runes), 1000))
+		} else {
+			m.say(themes.Dim, "pasted text is taken in a text field only (/)", "")
+		}
+		return nil
+	}
+	mode := m.mode()
+	if _, known := keys.Lookup(mode, msg.String()); msg.Alt && !known {
+		// Escape and a key in one read arrive as Alt and that key.
+		plain := msg
+		plain.Alt = false
+		if mode != m.screenMode() {
+			return together(m.press("esc", ""), m.keys(plain))
+		}
+		msg = plain
+	}
+	if msg.Type == tea.KeyRunes && len(msg.Runes) > 1 {
+		if m.textMode() {
+			m.typed(widget.Clean(string(msg.Runes), 1000))
+			return nil
+		}
+		var cmds []tea.Cmd
+		for _, r := range msg.Runes {
+			cmds = append(cmds, m.press(string(r), string(r)))
+		}
+		return together(cmds...)
+	}
+	text := ""
+	switch msg.Type {
+	case tea.KeyRunes:
+		text = string(msg.Runes)
+	case tea.KeySpace:
+		text = " "
+	}
+	return m.press(msg.String(), text)
+}
+
+// together joins commands, nil when there is none.
+func together(cmds ...tea.Cmd) tea.Cmd {
+	cmds = slices.DeleteFunc(cmds, func(c tea.Cmd) bool { return c == nil })
+	switch len(cmds) {
+	case 0:
+		return nil
+	case 1:
+		return cmds[0]
+	}
+	return tea.Batch(cmds...)
+}
+
+// press handles one key; text is what it types in a field.
+func (m *Model) press(key, text string) tea.Cmd {
+	if m.toast.role == themes.Bad {
+		m.toast = toast{} // a fault stays until a key
+		m.changed()
+	}
+	mode := m.mode()
+	action, known := keys.Lookup(mode, key)
+	if !known {
+		switch {
+		case m.ask != nil:
+			if i, ok := m.ask.letters[key]; ok {
+				return m.answer(i)
+			}
+		case m.textMode():
+			m.edit(key, text)
+		}
+		return nil
+	}
+	switch action {
+	case keys.Interrupt:
+		return m.interrupt()
+	case keys.Redraw:
+		return tea.ClearScreen
+	case keys.Suspend:
+		if why := m.disabled(action); why != "" {
+			m.say(themes.Dim, why, "")
+			return nil
+		}
+		m.suspended = true
+		m.chain++
+		return tea.Suspend
+	}
+	m.changed()
+	switch mode {
+	case keys.Dialog:
+		return m.inDialog(action)
+	case keys.HelpMode:
+		return m.inHelp(action)
+	case keys.Menu:
+		return m.inMenu(action)
+	case keys.FilterRow:
+		return m.inPrompt(action)
+	}
+	return m.do(action)
+}
+
+// typed puts text into the field that has the keys.
+func (m *Model) typed(text string) {
+	if m.help != nil {
+		m.help.Query = widget.Clean(m.help.Query+text, 60)
+		m.help.Cursor = 0
+	} else if m.prompt != nil {
+		m.prompt.input = widget.Clean(m.prompt.input+text, 250)
+		m.filter(m.prompt.input)
+	}
+	m.changed()
+}
+
+// edit handles the editing keys of a field; everything else that types is typed, and nothing leaks through.
+func (m *Model) edit(key, text string) {
+	value := ""
+	if m.help != nil {
+		value = m.help.Query
+	} else {
+		value = m.prompt.input
+	}
+	switch key {
+	case "backspace", "ctrl+h":
+		value = dropLast(value)
+	case "ctrl+w":
+		value = strings.TrimRight(value, " ")
+		value = value[:strings.LastIndexByte(value, ' ')+1]
+	case "ctrl+u":
+		value = ""
+	default:
+		if text != "" {
+			m.typed(text)
+		}
+		return
+	}
+	if m.help != nil {
+		m.help.Query, m.help.Cursor = "", 0
+	} else {
+		m.prompt.input = ""
+	}
+	m.typed(value)
+}
+
+// dropLast takes the last cluster off a text.
+func dropLast(s string) string {
+	last, state := 0, byte(0)
+	for i := 0; i < len(s); {
+		_, _, n, next := ansi.DecodeSequence(s[i:], state, nil)
+		last, state = i, next
+		i += max(n, 1)
+	}
+	return s[:last]
+}
+
+func (m *Model) inPrompt(action keys.Action) tea.Cmd {
+	switch action {
+	case keys.Open:
+		m.prompt = nil
+	case keys.Close:
+		m.prompt = nil
+		m.filter("")
+	case keys.Down:
+		m.move(1)
+	case keys.Up:
+		m.move(-1)
+	case keys.Quit:
+		return m.quit()
+	}
+	return nil
+}
+
+// filter narrows the table at once.
+func (m *Model) filter(s string) {
+	m.list.Filter, m.list.Top = s, 0
+	m.refresh()
+}
+
+func (m *Model) inHelp(action keys.Action) tea.Cmd {
+	entries := m.help.Entries()
+	page := max(m.h/2, 1)
+	move := func(by int) { m.help.Cursor = min(max(m.help.Cursor+by, 0), max(len(entries)-1, 0)) }
+	switch action {
+	case keys.Down:
+		move(1)
+	case keys.Up:
+		move(-1)
+	case keys.PageDown:
+		move(page)
+	case keys.PageUp:
+		move(-page)
+	case keys.Close, keys.Help:
+		m.closeOver()
+	case keys.Quit:
+		m.closeOver()
+		return m.quit()
+	case keys.Open:
+		if m.help.Cursor >= len(entries) {
+			return nil
+		}
+		e := entries[m.help.Cursor]
+		m.closeOver()
+		return m.run(e.Action)
+	}
+	return nil
+}
+
+// run does an action chosen by name.
+func (m *Model) run(action keys.Action) tea.Cmd {
+	for _, b := range keys.Bindings() {
+		if b.Action == action && slices.Contains(b.Modes, m.screenMode()) {
+			return m.press(b.Keys[0], "")
+		}
+	}
+	return nil
+}
+
+func (m *Model) inMenu(action keys.Action) tea.Cmd {
+	move := func(by int) { m.menu.Cursor = min(max(m.menu.Cursor+by, 0), max(len(m.menu.Items)-1, 0)) }
+	page := max(m.h/2, 1)
+	switch action {
+	case keys.Down:
+		move(1)
+	case keys.Up:
+		move(-1)
+	case keys.HalfDown, keys.PageDown:
+		move(page)
+	case keys.HalfUp, keys.PageUp:
+		move(-page)
+	case keys.Top:
+		m.menu.Cursor = 0
+	case keys.Bottom:
+		move(len(m.menu.Items))
+	case keys.Close:
+		m.closeOver()
+	case keys.Help:
+		m.closeOver()
+		return m.do(keys.Help)
+	case keys.Quit:
+		m.closeOver()
+		return m.quit()
+	case keys.Open:
+		chosen, i := m.menu.chosen, m.menu.Cursor
+		empty := len(m.menu.Items) == 0
+		m.closeOver()
+		if !empty {
+			chosen(i)
+		}
+	}
+	return nil
+}
+
+func (m *Model) inDialog(action keys.Action) tea.Cmd {
+	n := len(m.ask.Buttons)
+	switch action {
+	case keys.NextPane:
+		m.ask.Focus = (m.ask.Focus + 1) % n
+	case keys.LastPane:
+		m.ask.Focus = (m.ask.Focus + n - 1) % n
+	case keys.Close:
+		m.closeOver()
+	case keys.Open:
+		return m.answer(m.ask.Focus)
+	}
+	return nil
+}
+
+// answer presses a button of the dialog.
+func (m *Model) answer(i int) tea.Cmd {
+	press := m.ask.presses[i]
+	m.closeOver()
+	m.changed()
+	return press()
+}
+
+// closeOver closes what is drawn over the screen.
+func (m *Model) closeOver() {
+	m.ask, m.help, m.menu, m.over = nil, nil, nil, nil
+	m.changed()
+}
+
+func (m *Model) openQuestion(q *question) {
+	m.closeOver()
+	m.prompt = nil
+	m.ask, m.over = q, q.Question
+}
+
+func (m *Model) openMenu(c *screen.Choice, chosen func(int)) {
+	m.closeOver()
+	m.menu, m.over = &menu{c, chosen}, c
+}

@@ -1,0 +1,312 @@
+package dashboard
+
+import (
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"dev.scrapetop/engine"
+	"dev.scrapetop/engine/view"
+	"dev.scrapetop/themes"
+	"dev.scrapetop/ui/screen"
+	"dev.scrapetop/ui/widget"
+)
+
+// Source is what the dashboard shows and drives. Both methods are called from the program's loop and must not block.
+type Source interface {
+	// Frame answers a screen's question from the latest picture; nil is an empty one.
+	Frame(view.Query) *view.Frame
+	// Do hands over a command, which a later frame confirms.
+	Do(engine.Command)
+}
+
+// Options are what the command line knows. The zero Options run the default theme on stdin and stdout.
+type Options struct {
+	Theme   string // a shipped theme's name or the path of a theme file; empty: the default
+	NoColor bool   // as --no-color; NO_COLOR and TERM are read from the environment
+	ASCII   bool   // ASCII signs only
+	FPS     int    // frames a second, 1 to 30; zero: 10, over SSH 4
+	Output  *os.File
+	Input   *os.File // the terminal's keys; the caller opens it when stdin holds the run's input
+
+	// Interrupts brings one value for each SIGINT or SIGTERM; each is what Ctrl-C is: drain first, then stop at once.
+	Interrupts <-chan struct{}
+	// Ended tells whether what the dashboard drives is over, so that leaving loses nothing. Nil: a frame's Live tells.
+	Ended func() bool
+	// Crash receives panics, those of the dashboard too. Nil: the dashboard has its own.
+	Crash *Crash
+	// History are earlier runs, newest first, one line each, told while no run is loaded.
+	History []string
+	// Getenv reads the environment; nil: the process's.
+	Getenv func(string) string
+	// Now is the clock of what is not on the frame clock; nil: the system's.
+	Now func() time.Time
+}
+
+// Model is the root model. It is made by New and driven by a Bubble Tea program, or by a test.
+type Model struct {
+	source Source
+	opt    Options
+	crash  *Crash
+
+	themes  []string
+	theme   int
+	profile themes.Profile
+	look    *widget.Look
+
+	w, h  int
+	now   time.Time
+	start time.Time
+
+	chain     int // number of the tick chain in force; ticks of older ones are dropped
+	pace      time.Duration
+	blurred   bool
+	suspended bool
+	changedAt time.Time // of the last frame that differed
+
+	seq       uint64 // of the frame shown
+	asked     view.Query
+	fresh     bool // a frame was taken
+	data      *screen.Data
+	index     int // position of the selected row when it was last seen
+	list      screen.List
+	tab, last screen.Tab
+	chart     time.Duration
+	chartTop  float64
+	frozenAt  time.Time
+	holdUntil time.Time
+
+	over    screen.Overlay
+	ask     *question
+	menu    *menu
+	help    *screen.Help
+	prompt  *prompt
+	toast   toast
+	undo    *undo
+	wishes  map[string]wish
+	yours   map[string]int // limits the user set, by domain
+	seen    uint64         // last alert toasted
+	read    uint64         // last alert looked at in the list
+	leaving leaving
+
+	// tick, copy and suspend are the edges, replaced in tests.
+	tick func(chain int, every time.Duration) tea.Cmd
+	copy func(text string) tea.Cmd
+
+	rev    uint64 // grows with every change that is not in the frame
+	drawn  string
+	key    drawKey
+	frames uint64 // pictures drawn, for tests
+}
+
+// leaving is how far the user is on the way out.
+type leaving uint8
+
+const (
+	staying   leaving = iota
+	draining          // the program ends when the drain did
+	abandoned         // likewise, at once
+)
+
+// drawKey decides whether the picture must be drawn again.
+type drawKey struct {
+	seq    uint64
+	rev    uint64
+	second int64
+	w, h   int
+	look   *widget.Look
+}
+
+type (
+	frameMsg struct {
+		chain int
+		now   time.Time
+	}
+	interruptMsg struct{}
+	copiedMsg    struct{ text, fault string }
+)
+
+// New makes the model. It touches no terminal.
+func New(source Source, opt Options) *Model {
+	if opt.Getenv == nil {
+		opt.Getenv = os.Getenv
+	}
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.Crash == nil {
+		opt.Crash = NewCrash(nil)
+	}
+	m := &Model{
+		source: source, opt: opt, crash: opt.Crash, themes: themes.Names(), now: opt.Now(), index: -1,
+		wishes: make(map[string]wish), yours: make(map[string]int), data: screen.Take(nil),
+	}
+	m.start, m.changedAt = m.now, m.now
+	m.list.Tags = make(map[string]view.DomainRow)
+	m.profile = themes.Detect(opt.Getenv)
+	if opt.NoColor {
+		m.profile = themes.NoColor
+	}
+	m.tick = func(chain int, every time.Duration) tea.Cmd {
+		return tea.Every(every, func(now time.Time) tea.Msg { return frameMsg{chain, now} })
+	}
+	m.copy = func(string) tea.Cmd { return nil }
+	m.wear(opt.Theme)
+	return m
+}
+
+// wear loads a theme; one that cannot be loaded is told and the default worn.
+func (m *Model) wear(name string) {
+	if name == "" {
+		name = themes.Default
+	}
+	load := themes.Load
+	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".toml") {
+		load = themes.LoadFile
+	}
+	theme, err := load(name)
+	if err != nil {
+		m.say(themes.Warn, widget.Clean(err.Error(), 400), "")
+		if theme, err = themes.Load(themes.Default); err != nil {
+			panic(err) // the default is part of the program
+		}
+	} else if len(theme.Notes) > 0 {
+		m.say(themes.Warn, "theme "+widget.Clean(theme.Name+": "+theme.Notes[0], 400), "")
+	}
+	m.theme = -1
+	for i, n := range m.themes {
+		if n == theme.Name {
+			m.theme = i
+		}
+	}
+	m.look = widget.NewLook(theme.Palette(m.profile), m.opt.ASCII)
+	m.changed()
+}
+
+// changed notes that the picture differs though the frame does not.
+func (m *Model) changed() { m.rev++ }
+
+// Init starts the frame clock.
+func (m *Model) Init() tea.Cmd { return m.guard(m.restart()) }
+
+// Update handles a message. A panic in it ends the program after the terminal was restored.
+func (m *Model) Update(msg tea.Msg) (model tea.Model, cmd tea.Cmd) {
+	defer func() {
+		if r := recover(); r != nil {
+			m.crash.report(r, debug.Stack())
+			model, cmd = m, tea.Quit
+		}
+	}()
+	return m, m.guard(m.handle(msg))
+}
+
+// guard makes a command's panic one of ours: Bubble Tea would print it into the alternate screen.
+func (m *Model) guard(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() (msg tea.Msg) {
+		defer m.crash.Guard()
+		return cmd()
+	}
+}
+
+func (m *Model) handle(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case frameMsg:
+		return m.frame(msg)
+	case tea.WindowSizeMsg:
+		if msg.Width != m.w || msg.Height != m.h {
+			m.w, m.h = max(msg.Width, 0), max(msg.Height, 0)
+			m.changed()
+			m.refresh()
+		}
+	case tea.KeyMsg:
+		m.now = m.opt.Now()
+		return m.keys(msg)
+	case tea.FocusMsg:
+		m.blurred = false
+		return m.restart()
+	case tea.BlurMsg:
+		m.blurred = true
+	case tea.ResumeMsg:
+		m.suspended = false
+		m.changed()
+		return tea.Batch(tea.WindowSize(), m.restart())
+	case interruptMsg:
+		m.now = m.opt.Now()
+		return m.interrupt()
+	case copiedMsg:
+		if msg.fault != "" {
+			m.say(themes.Warn, msg.fault, "")
+		} else {
+			m.say(themes.Text, "copied "+msg.text, "whether the terminal took it cannot be known")
+		}
+	}
+	return nil
+}
+
+// View returns the picture; one that did not change is returned as it is.
+func (m *Model) View() (view string) {
+	defer func() {
+		if r := recover(); r != nil {
+			m.crash.report(r, debug.Stack())
+			view = ""
+		}
+	}()
+	key := m.drawKey()
+	if key != m.key || m.frames == 0 {
+		m.drawn, m.key = strings.Join(m.picture().Draw(), "\n"), key
+		m.frames++
+	}
+	return m.drawn
+}
+
+func (m *Model) drawKey() drawKey {
+	k := drawKey{seq: m.seq, rev: m.rev, w: m.w, h: m.h, look: m.look}
+	if m.moves() {
+		k.second = m.now.Unix()
+	}
+	return k
+}
+
+// moves tells whether the clock is part of the picture.
+func (m *Model) moves() bool {
+	return m.data.Frame.Live || !m.frozenAt.IsZero() || m.undo != nil
+}
+
+// clock is the time that the picture shows: it stands still while frozen, and when no run is live nothing ages.
+func (m *Model) clock() time.Time {
+	switch {
+	case !m.frozenAt.IsZero():
+		return m.frozenAt
+	case !m.data.Frame.Live && !m.data.Frame.At.IsZero():
+		return m.data.Frame.At
+	}
+	return m.now
+}
+
+// picture is everything the screen is drawn from.
+func (m *Model) picture() *screen.Picture {
+	list := m.list
+	list.Held = m.holding()
+	p := &screen.Picture{
+		Look: m.look, Data: m.data, W: m.w, H: m.h, Now: m.clock(), Tab: m.tab, List: &list, Range: m.chart,
+		ChartTop: m.chartTop, Frozen: m.frozenAt, Alerts: m.unread(), Message: m.message(), History: m.opt.History,
+		Over: m.over,
+	}
+	if !m.frozenAt.IsZero() {
+		p.FrozenFor = m.now.Sub(m.frozenAt)
+	}
+	if len(m.wishes) > 0 {
+		p.Wishes = make(map[string]string, len(m.wishes))
+		for name, w := range m.wishes {
+			p.Wishes[name] = w.Text
+		}
+	}
+	p.Footer = func(width int) string { return screen.Footer(m.look, m.mode(), width, m.disabled) }
+	return p
+}
