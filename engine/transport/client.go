@@ -122,6 +122,9 @@ func (c *Client) Do(ctx context.Context, r provider.Request) provider.Response {
 func (c *Client) exchange(parent context.Context, r provider.Request) provider.Response {
 	ctx, cancel := context.WithTimeoutCause(parent, c.timeout, errExchangeTimeout)
 	defer cancel()
+	if f := contextFault(parent); f != provider.NoFault {
+		return provider.Response{Fault: f, Error: "abandoned before it began"}
+	}
 	var progress progress
 	req, err := newRequest(httptrace.WithClientTrace(ctx, progress.trace()), r)
 	if err != nil {

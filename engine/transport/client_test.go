@@ -3,6 +3,7 @@ package transport
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"compress/zlib"
 	"context"
@@ -495,4 +496,64 @@ func TestDecoding(t *testing.T) {
 	if got := client(t, Config{}).Do(t.Context(), get(answer(t, encoded("gzip", nil)))); got.Fault != "" || len(got.Body) != 0 {
 		t.Errorf("an empty body with a label: fault %q (%s)", got.Fault, got.Error)
 	}
+}
+
+func TestAbandonedBeforeItBegan(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	got := client(t, Config{RoundTripper: failing{errors.New("was asked")}}).Do(ctx, get("http://a.test/"))
+	if got.Fault != provider.FaultCancelled || got.Sent {
+		t.Errorf("fault %q (%s), sent %v", got.Fault, got.Error, got.Sent)
+	}
+}
+
+func TestHTTP2(t *testing.T) {
+	page := []byte(strings.Repeat("page ", 100))
+	zipped := packed(t, page)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Proto", r.Proto)
+		if r.URL.Path == "/drop" {
+			io.WriteString(w, "half")
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Write(zipped)
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	c := client(t, Config{})
+	c.rt.(*http.Transport).TLSClientConfig = s.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	got := c.Do(t.Context(), get(s.URL))
+	if got.Header.Get("X-Proto") != "HTTP/2.0" || !bytes.Equal(got.Body, page) || !got.Sent || got.Bytes != int64(len(zipped)) {
+		t.Errorf("%s: %d bytes, %d on the wire, fault %q (%s)", got.Header.Get("X-Proto"), len(got.Body), got.Bytes, got.Fault, got.Error)
+	}
+	if got := c.Do(t.Context(), get(s.URL+"/drop")); got.Fault != provider.FaultTruncated || got.Status != 200 {
+		t.Errorf("a stream that is dropped: status %d, fault %q (%s)", got.Status, got.Fault, got.Error)
+	}
+}
+
+func FuzzReadBody(f *testing.F) {
+	f.Add("gzip", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x00\x00\xff\xff\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Add("deflate", []byte("x\x9c\x03\x00\x00\x00\x00\x01"))
+	f.Add("gzip, deflate", []byte("abc"))
+	f.Add("", []byte("page"))
+	f.Fuzz(func(t *testing.T, coding string, wire []byte) {
+		const limit = 1000
+		resp := &http.Response{Header: http.Header{"Content-Encoding": {coding}}, ContentLength: -1, Body: io.NopCloser(bytes.NewReader(wire))}
+		body, n, err := readBody(resp, limit)
+		if len(body) > limit {
+			t.Errorf("%d bytes past a limit of %d", len(body), limit)
+		}
+		if err != nil && body != nil {
+			t.Error("an error with a body")
+		}
+		if err == nil && len(wire) > 0 && n != int64(len(wire)) {
+			t.Errorf("%d of %d bytes read without an error", n, len(wire))
+		}
+		if f := bodyFault(context.Background(), fmt.Errorf("%w", cmp.Or(err, io.EOF))); f == provider.NoFault {
+			t.Error("an error without a fault")
+		}
+	})
 }

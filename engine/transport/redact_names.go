@@ -154,18 +154,27 @@ func separatorAt(s string) int {
 // maxName bounds how far back a name reaches.
 const maxName = 64
 
-// nameBefore is the name at the end of s, without quotes, backslashes and blanks around it.
+// nameBefore is the name at the end of s, without quotes, backslashes and blanks around it. It may be percent-encoded, also
+// twice, and so may be what stands around it.
 func nameBefore(s string) string {
 	end := len(s)
-	for end > 0 && len(s)-end < 16 && strings.IndexByte(" \t\"'\\]", s[end-1]) >= 0 {
+	for end > 0 && len(s)-end < 16 && strings.IndexByte(around, s[end-1]) >= 0 {
 		end--
 	}
 	start := end
-	for start > 0 && end-start < maxName && nameByte(s[start-1]) {
+	for start > 0 && end-start < maxName && (nameByte(s[start-1]) || s[start-1] == '%') {
 		start--
 	}
-	return s[start:end]
+	name := strings.TrimRight(unescape(unescape(s[start:end])), around)
+	first := len(name)
+	for first > 0 && nameByte(name[first-1]) {
+		first--
+	}
+	return name[first:]
 }
+
+// around is what may stand between a name and its separator.
+const around = " \t\"'\\]"
 
 func nameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.'
@@ -197,15 +206,30 @@ func valueAfter(s string, at int, colon bool, name string) (from, to int) {
 	}
 	ends := " \t\r\n\"'&<>"
 	switch {
-	case colon && slices.Contains(lineNames, strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))):
+	case slices.Contains(lineNames, strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))):
 		ends = "\r\n"
 	case colon:
 		ends = " \t\r\n\"'&<>,}"
 	}
-	if end := strings.IndexAny(s[from:], ends); end >= 0 {
-		return from, from + end
+	to = endOf(s, from, ends)
+	if slices.Contains(schemes, strings.ToLower(s[from:to])) { // auth: Bearer abc
+		rest := to
+		for rest < len(s) && (s[rest] == ' ' || s[rest] == '\t') {
+			rest++
+		}
+		to = endOf(s, rest, ends)
 	}
-	return from, len(s)
+	return from, to
+}
+
+// schemes are words that stand before a credential.
+var schemes = []string{"bearer", "basic", "token", "digest", "apikey", "negotiate"}
+
+func endOf(s string, from int, ends string) int {
+	if end := strings.IndexAny(s[from:], ends); end >= 0 {
+		return from + end
+	}
+	return len(s)
 }
 
 // closing is where a quoted value ends: at the same quote behind as many backslashes as the opening one had.
