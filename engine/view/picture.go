@@ -101,6 +101,7 @@ func (s *state) lastMinute() (records, requests float64) {
 	if seen <= 0 {
 		return 0, 0
 	}
+	seen = max(seen, rateBin) // a run begins with a burst, often just before a bin closes
 	sent := s.requests.sum(binOf(s.line, rateBin)-1, rateBins)
 	return float64(n) / seen.Minutes(), float64(sent) / seen.Minutes()
 }

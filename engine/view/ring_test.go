@@ -223,3 +223,14 @@ func TestRareDeltasMakeAnEvenChart(t *testing.T) {
 		t.Errorf("on average %v a minute", got)
 	}
 }
+
+func TestTheBurstOfTheStartIsNoRate(t *testing.T) {
+	d := &drive{Model: New(Options{}), at: t0.Add(4 * time.Second)} // a second before a bin closes
+	d.delta = Delta{Live: true, Tally: d.Tally()}
+	d.send()
+	d.pass(time.Second, func() { d.work("a.example", 40) })
+	d.pass(time.Second, nil)
+	if got := d.Frame(Query{}).AcceptedPerMin; got != 480 {
+		t.Errorf("40 records in the first second are %v a minute, want them spread over 5 s", got)
+	}
+}
