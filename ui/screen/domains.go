@@ -1,6 +1,9 @@
 package screen
 
 import (
+	"slices"
+	"strings"
+
 	"dev.scrapetop/engine/view"
 	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/widget"
@@ -143,6 +146,14 @@ var columns = []widget.Column{
 	{Title: "ETA", Min: 6, Rank: 10, Align: widget.Right},
 }
 
+// compactColumns are the same for terminals under 80 cells: what holds a domain goes before what is left.
+var compactColumns = func() []widget.Column {
+	c := slices.Clone(columns)
+	c[1].Min, c[2].Min, c[2].Title = 12, 5, "N/MAX"
+	c[3].Rank, c[5].Rank, c[6].Rank = 4, 2, 3
+	return c
+}()
+
 // wideColumns come with the wide set.
 var wideColumns = []widget.Column{
 	{Title: "ACCEPTED", Min: 8, Max: 11, Rank: 12, Weight: 1, Align: widget.Right},
@@ -167,6 +178,9 @@ func (s *List) Shifts() int {
 func (p *Picture) table(rows int) widget.Table {
 	s := p.List
 	cols := columns
+	if p.W < 80 {
+		cols = compactColumns
+	}
 	if s.Wide {
 		cols = append(cols[:len(cols):len(cols)], wideColumns...)
 	}
@@ -199,7 +213,7 @@ func (p *Picture) cells(r *view.DomainRow, name string) []widget.Cell {
 	draw := func(f func(l *widget.Line, w int)) { cells = append(cells, widget.Cell{Draw: f}) }
 
 	if wish := p.Wishes[name]; wish != "" {
-		text(themes.Focus, wish)
+		draw(func(l *widget.Line, w int) { l.Text(themes.Focus, shortWish(wish, w)) })
 	} else {
 		draw(func(l *widget.Line, w int) { l.State(string(r.State), w) })
 	}
@@ -237,6 +251,14 @@ func (p *Picture) cells(r *view.DomainRow, name string) []widget.Cell {
 		text(themes.Dim, last)
 	}
 	return cells
+}
+
+// shortWish leaves the dots of a wish out where they do not fit.
+func shortWish(wish string, w int) string {
+	if widget.Width(wish) > w {
+		return strings.TrimSuffix(wish, "...")
+	}
+	return wish
 }
 
 // remainingCell is the last report with what is to be known about it in signs: ! little is left, ~ it is old.

@@ -30,7 +30,7 @@ func (h *Help) Entries() []keys.Entry {
 }
 
 // helpKeys is the cells of the keys in a line.
-const helpKeys = 14
+const helpKeys = 9
 
 // helpLine is a heading, or an entry by its index.
 type helpLine struct {
@@ -67,7 +67,10 @@ func (h *Help) Box(look *widget.Look, w, height int) []string {
 	if len(entries) == 0 {
 		top.Text(themes.Warn, "  nothing found")
 	}
-	out := []string{top.Right(themes.Dim, "Enter: do it   - can do nothing now").String(), widget.Blank(inner)}
+	if note := "Enter: do it   - can do nothing now"; top.Room() > widget.Width(note)+1 {
+		top.Right(themes.Dim, note)
+	}
+	out := []string{top.String(), widget.Blank(inner)}
 	for r := range rows {
 		l := look.Line(inner)
 		for c := range columns {

@@ -60,7 +60,7 @@ func (p *Picture) mark(l *widget.Line, i int) {
 // state is a domain's state, or the wish that a frame has not confirmed yet.
 func (p *Picture) state(l *widget.Line, r *view.DomainRow, name string, w int) {
 	if wish := p.Wishes[name]; wish != "" {
-		l.Fit(themes.Focus, wish, w, widget.Left).Gap(1)
+		l.Fit(themes.Focus, shortWish(wish, w), w, widget.Left).Gap(1)
 		return
 	}
 	l.State(string(r.State), w).Gap(1)

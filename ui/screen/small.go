@@ -240,7 +240,7 @@ func (p *Picture) noRun(w, h int) []string {
 			text(themes.Text, "scrapetop run urls.txt"), text(themes.Text, "scrapetop demo"), text(themes.Text, "scrapetop resume"),
 		}
 	}
-	if len(p.History) > 0 {
+	if len(p.History) > 0 && len(lines) < h-3 {
 		lines = append(lines, text(themes.Dim, "Earlier runs"))
 		for i, s := range p.History {
 			if len(lines) >= h-3 && i < len(p.History)-1 {

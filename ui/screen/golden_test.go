@@ -1,0 +1,89 @@
+package screen
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dev.scrapetop/ui/keys"
+	"dev.scrapetop/ui/screen/sample"
+)
+
+var update = flag.Bool("update", false, "write the golden frames anew")
+
+// TestGoldenFrames compares whole screens as text. Colour repeats what is there and has its own tests.
+func TestGoldenFrames(t *testing.T) {
+	look := looks(t)["mono"]
+	platform := func(p *Picture) {
+		f := sample.Platform()
+		f.Detail = sample.Detail("forum-c.example")
+		p.Data, p.List.Selected = Take(f), "forum-c.example"
+	}
+	for _, c := range []struct {
+		name    string
+		tab     Tab
+		prepare func(*Picture)
+	}{
+		{"overview", Overview, func(*Picture) {}},
+		{"overview-platform", Overview, platform},
+		{"domains", Domains, pictures()["detail"]},
+		{"help", Domains, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
+		{"stopped", Overview, pictures()["stopped"]},
+		{"norun", Overview, pictures()["empty"]},
+	} {
+		for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 10}} {
+			name := fmt.Sprintf("%s-%dx%d.txt", c.name, size[0], size[1])
+			t.Run(name, func(t *testing.T) {
+				p := newPicture(look, c.tab, size[0], size[1])
+				c.prepare(p)
+				mode := keys.Overview
+				if c.tab == Domains {
+					mode = keys.Domains
+				}
+				if p.Over != nil {
+					mode = keys.HelpMode
+				}
+				p.Footer = func(w int) string { return Footer(look, mode, w, nil) }
+				got := strings.Join(p.Draw(), "\n") + "\n"
+				file := filepath.Join("testdata", name)
+				if *update {
+					if err := os.MkdirAll("testdata", 0o755); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+						t.Fatal(err)
+					}
+				}
+				want, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got != string(want) {
+					t.Errorf("the screen changed; -update writes it anew when that is meant\n%s", difference(string(want), got))
+				}
+			})
+		}
+	}
+}
+
+// difference are the lines that differ.
+func difference(want, got string) string {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	var out strings.Builder
+	for i := range max(len(a), len(b)) {
+		var x, y string
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y {
+			fmt.Fprintf(&out, "line %d\n- %s\n+ %s\n", i+1, x, y)
+		}
+	}
+	return out.String()
+}
