@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -18,15 +17,13 @@ import (
 func served(t *testing.T, o Options) (*World, Addresses, *http.Transport) {
 	t.Helper()
 	w := New(o)
-	ctx, cancel := context.WithCancel(context.Background())
-	a, err := w.Listen(ctx)
+	a, err := w.Listen(t.Context()) // which ends before the clean-up
 	if err != nil {
 		t.Fatal(err)
 	}
 	rt := &http.Transport{DisableCompression: true}
 	t.Cleanup(func() {
 		rt.CloseIdleConnections()
-		cancel()
 		w.Wait()
 	})
 	return w, a, rt

@@ -269,7 +269,7 @@ func (p *progress) trace() *httptrace.ClientTrace {
 func roundTrip(rt http.RoundTripper, req *http.Request) (resp *http.Response, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			if v != error(errSecondSend) {
+			if v != errSecondSend {
 				panic(v)
 			}
 			resp, err = nil, errSecondSend
