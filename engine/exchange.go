@@ -65,7 +65,32 @@ func (e *Engine) carryOut(ctx context.Context, c *core.Call) {
 	if c.Robots != nil {
 		e.readRobots(o)
 	}
+	e.describe(o)
 	e.inbox.post(o)
+}
+
+// describe prepares what an attempt keeps of the answer, here rather than on the loop.
+func (e *Engine) describe(o *outcome) {
+	r := &o.response
+	if r.Header != nil {
+		o.headers = e.redactor.Headers(r.Header)
+	}
+	good := o.call.Robots != nil
+	switch o.reply.Outcome {
+	case provider.Accepted, provider.AcceptedRemote, provider.StillRunning, provider.Redirected:
+		good = true
+	}
+	for i := range o.reply.Items {
+		good = good && o.reply.Items[i].Outcome == provider.Accepted
+	}
+	if len(o.verdicts) == 1 {
+		o.kind = o.verdicts[0].Kind
+	} else {
+		o.kind = record.Kind(provider.Page{Body: r.Body, ContentType: r.Header.Get("Content-Type"), Header: r.Header})
+	}
+	if !good && !e.cfg.NoSamples && len(r.Body) > 0 {
+		o.sample = e.redactor.Sample(r.Body, sampleBytes)
+	}
 }
 
 // judgeItem validates a page and normalises a redirect.
@@ -169,14 +194,6 @@ func locationOf(from string, r provider.Response) string {
 		return ""
 	}
 	return u.String()
-}
-
-// sample is what is kept of an answer that was not accepted.
-func (e *Engine) sample(o *outcome) []byte {
-	if e.cfg.NoSamples || len(o.response.Body) == 0 {
-		return nil
-	}
-	return e.redactor.Sample(o.response.Body, sampleBytes)
 }
 
 // sampleBytes is the most that is kept of a body that was not accepted (CONTRACT section 5).

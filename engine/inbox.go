@@ -53,6 +53,10 @@ type (
 		verdicts []record.Verdict // by item
 		robots   *robots
 		hops     int64 // further requests that a lookup's redirects took
+
+		headers map[string]string // redacted
+		kind    string            // of the body
+		sample  []byte            // redacted; nil for an accepted answer
 	}
 
 	// committed tells that a transaction is on disk, or why it is not.

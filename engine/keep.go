@@ -9,7 +9,6 @@ import (
 	"dev.scrapetop/engine/frontier"
 	"dev.scrapetop/engine/limits"
 	"dev.scrapetop/engine/provider"
-	"dev.scrapetop/engine/record"
 	"dev.scrapetop/engine/view"
 	"dev.scrapetop/storage"
 )
@@ -211,7 +210,6 @@ func (l *loop) attempt(o *outcome, s *core.Settled) storage.Attempt {
 		status := r.Status
 		a.HTTPStatus = &status
 	}
-	accepted := reply.Outcome == provider.Accepted || reply.Outcome == provider.AcceptedRemote || reply.Outcome == provider.StillRunning
 	if s != nil {
 		a.Task, a.Number, a.Tenant, a.Decision = s.Task.ID, s.Number, s.Task.Tenant, s.Decision
 		a.Domain = s.Task.Domain
@@ -232,7 +230,6 @@ func (l *loop) attempt(o *outcome, s *core.Settled) storage.Attempt {
 			if item.Layer == provider.LayerTarget {
 				signal = item.Signal
 			}
-			accepted = item.Outcome == provider.Accepted
 		}
 		if s.Item < 0 && s.State == core.Dead && reply.Outcome == provider.Accepted {
 			a.Outcome = string(provider.Failed)
@@ -241,13 +238,7 @@ func (l *loop) attempt(o *outcome, s *core.Settled) storage.Attempt {
 		a.Task, a.Number, a.Tenant = c.Tasks[0].ID, c.Tasks[0].Attempts, c.Tasks[0].Tenant
 	}
 	fillSignal(&a, signal)
-	if r.Header != nil {
-		a.Headers = l.redactor.Headers(r.Header)
-	}
-	a.BodyKind = record.Kind(provider.Page{Body: r.Body, ContentType: r.Header.Get("Content-Type"), Header: r.Header})
-	if !accepted && c.Robots == nil {
-		a.BodySample = l.sample(o)
-	}
+	a.Headers, a.BodyKind, a.BodySample = o.headers, o.kind, o.sample
 	return a
 }
 

@@ -308,7 +308,7 @@ func (l *loop) noteAnswer(o *outcome) {
 	log.LastAt, log.LastText = time.Now(), text
 	sig := &o.reply.Signal
 	if sig.Limit.OK || sig.Remaining.OK || sig.Wait.OK {
-		log.Headers, log.HeadersAt = limitHeaders(l.redactor.Headers(o.response.Header)), time.Now()
+		log.Headers, log.HeadersAt = limitHeaders(o.headers), time.Now()
 	}
 }
 

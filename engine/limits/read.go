@@ -18,6 +18,9 @@ const maxNotes = 12
 // fields of an answer that came out of a cache (Age above zero) speak of the past and are ignored.
 func Read(r Response) Signal {
 	s := Signal{Kind: KindUnknown}
+	if !speaks(r) {
+		return s
+	}
 	note := func(format string, args ...any) {
 		if len(s.Notes) < maxNotes {
 			s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
@@ -52,6 +55,24 @@ func Read(r Response) Signal {
 	return s
 }
 
+// speaks reports whether anything in the response can tell of a limit: most answers say nothing, and every answer is read.
+func speaks(r Response) bool {
+	if refuses(r.Status) && len(r.Body) > 0 && len(r.Profile.WaitFields) > 0 {
+		return true
+	}
+	for name := range r.Header {
+		if tells(strings.ToLower(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// tells reports the lower-case names of fields that speak of limits.
+func tells(lower string) bool {
+	return strings.Contains(lower, "limit") || strings.Contains(lower, "concurren") || strings.Contains(lower, "retry-after")
+}
+
 // refuses reports the statuses whose body may announce a wait.
 func refuses(status int) bool {
 	return status == http.StatusTooManyRequests || status >= 500 && status <= 599
@@ -75,8 +96,7 @@ func gather(h http.Header) fields {
 	f := fields{}
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		lower := strings.ToLower(name)
-		if lower == "date" || lower == "age" || strings.Contains(lower, "limit") || strings.Contains(lower, "concurren") ||
-			strings.Contains(lower, "retry-after") {
+		if lower == "date" || lower == "age" || tells(lower) {
 			f[lower] = append(f[lower], h[name]...)
 		}
 	}

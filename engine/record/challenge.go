@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"html"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -18,28 +19,28 @@ const (
 	smallBody = 16 << 10
 )
 
-// defence is one bot defence and what its interstitials are known by.
+// defence is one bot defence and the marks, as bits of a scan, that its interstitials are known by.
 type defence struct {
 	name string
 	// strong stand in interstitials; in an honest page only where it quotes one.
-	strong []string
+	strong uint64
 	// weak stand in honest pages that the defence guards, too.
-	weak []string
+	weak uint64
 }
 
 var defences = []defence{
 	{"Cloudflare",
-		[]string{"window._cf_chl_opt", "/orchestrate/", "cf-browser-verification", `id="challenge-form"`, `id="challenge-error-text"`, `id="cf-error-details"`, `class="cf-error-details`},
-		[]string{"/cdn-cgi/challenge-platform/", "challenges.cloudflare.com", "cf-turnstile"}},
-	{"DataDome", []string{"captcha-delivery.com", "var dd={"}, []string{"js.datadome.co"}},
-	{"PerimeterX", []string{`id="px-captcha"`, "captcha.px-cdn.net", "captcha.perimeterx.net", "window._pxUuid", "px-captcha-wrapper"}, []string{"window._pxAppId"}},
-	{"Akamai", []string{"errors.edgesuite.net", "errors&#46;edgesuite&#46;net", "Reference&#32;&#35;", "sec-if-cpt-container", "/_sec/cp_challenge/", `"bm-verify"`}, nil},
-	{"Imperva", []string{"_Incapsula_Resource?SWUDNSAI", "Incapsula incident ID"}, []string{"_Incapsula_Resource"}},
-	{"AWS WAF", []string{"window.gokuProps", "AwsWafIntegration.checkForceRefresh"}, []string{"token.awswaf.com"}},
-	{"Kasada", []string{"window.KPSDK=", "/ips.js?"}, nil},
-	{"DDoS-Guard", []string{"/.well-known/ddos-guard/", "check.ddos-guard.net"}, nil},
-	{"robot check", []string{"/errors/validateCaptcha", "Type the characters you see in this image", `id="captcha-form"`, "Our systems have detected unusual traffic"},
-		[]string{"g-recaptcha", "h-captcha", "frc-captcha"}},
+		marks("window._cf_chl_opt", "/orchestrate/", "cf-browser-verification", `id="challenge-form"`, `id="challenge-error-text"`, `id="cf-error-details"`, `class="cf-error-details`),
+		marks("/cdn-cgi/challenge-platform/", "challenges.cloudflare.com", "cf-turnstile")},
+	{"DataDome", marks("captcha-delivery.com", "var dd={"), marks("js.datadome.co")},
+	{"PerimeterX", marks(`id="px-captcha"`, "captcha.px-cdn.net", "captcha.perimeterx.net", "window._pxUuid", "px-captcha-wrapper"), marks("window._pxAppId")},
+	{"Akamai", marks("errors.edgesuite.net", "errors&#46;edgesuite&#46;net", "Reference&#32;&#35;", "sec-if-cpt-container", "/_sec/cp_challenge/", `"bm-verify"`), nil},
+	{"Imperva", marks("_Incapsula_Resource?SWUDNSAI", "Incapsula incident ID"), marks("_Incapsula_Resource")},
+	{"AWS WAF", marks("window.gokuProps", "AwsWafIntegration.checkForceRefresh"), marks("token.awswaf.com")},
+	{"Kasada", marks("window.KPSDK=", "/ips.js?"), nil},
+	{"DDoS-Guard", marks("/.well-known/ddos-guard/", "check.ddos-guard.net"), nil},
+	{"robot check", marks("/errors/validateCaptcha", "Type the characters you see in this image", `id="captcha-form"`, "Our systems have detected unusual traffic"),
+		marks("g-recaptcha", "h-captcha", "frc-captcha")},
 }
 
 // titles begin those of interstitials, in lower case.
@@ -71,40 +72,32 @@ func challenge(p provider.Page) string {
 	if !title && !refused && !small {
 		return "" // no mark below could be enough: most pages end here
 	}
+	seen := scan(head)
+	if seen == 0 && !title {
+		return ""
+	}
 	for _, d := range defences {
-		strong := count(head, d.strong)
-		if strong == 0 && !title {
-			continue
-		}
-		weak := count(head, d.weak) > 0
-		var marks []string
+		strong := bits.OnesCount64(seen & d.strong)
+		weak := seen&d.weak != 0
+		var agree []string
 		switch {
 		case title && strong > 0:
-			marks = []string{"title", "markup"}
+			agree = []string{"title", "markup"}
 		case strong > 0 && refused:
-			marks = []string{"markup", "status"}
+			agree = []string{"markup", "status"}
 		case strong > 1 && small:
-			marks = []string{"markup", "size"}
+			agree = []string{"markup", "size"}
 		case title && weak && small:
-			marks = []string{"title", "script", "size"}
+			agree = []string{"title", "script", "size"}
 		default:
 			continue
 		}
-		return d.name + " challenge: " + strings.Join(marks, ", ") + " agree"
+		return d.name + " challenge: " + strings.Join(agree, ", ") + " agree"
 	}
 	if title && small && refused {
 		return "a challenge: title, status, size agree"
 	}
 	return ""
-}
-
-func count(body []byte, marks []string) (n int) {
-	for _, mark := range marks {
-		if bytes.Contains(body, []byte(mark)) {
-			n++
-		}
-	}
-	return n
 }
 
 // isInterstitialTitle looks at the first title element.

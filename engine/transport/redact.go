@@ -240,9 +240,45 @@ func (r *Redactor) Headers(h http.Header) map[string]string {
 		if len(value) > maxHeaderValue*4 {
 			value = value[:maxHeaderValue*4]
 		}
-		out[key] = cut(stable(value, r.secret), maxHeaderValue)
+		if !r.plain(value) {
+			value = stable(value, r.secret)
+		}
+		out[key] = cut(value, maxHeaderValue)
 	}
 	return out
+}
+
+// plain reports a value in which no secret can stand: short words and numbers, nothing named, no literal secret. Dates,
+// types and counters are, and they are most of what is kept.
+func (r *Redactor) plain(value string) bool {
+	const longest = 12 // letters and digits in a row
+	run := 0
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+			if run++; run > longest {
+				return false
+			}
+		case c == ' ' || c == ',' || c == '/' || c == '.' || c == ';' || c == '+':
+			run = 0
+		case c == ':' && i > 0 && value[i-1] >= '0' && value[i-1] <= '9': // a time of day
+			run = 0
+		default:
+			return false
+		}
+	}
+	for _, secret := range r.secrets {
+		if strings.Contains(value, secret) {
+			return false
+		}
+	}
+	return !announces(value)
+}
+
+// announces reports words after which a secret may follow without a sign between them.
+func announces(value string) bool {
+	lower := strings.ToLower(value)
+	return strings.Contains(lower, "bearer") || strings.Contains(lower, "basic") || strings.Contains(lower, "key") || strings.Contains(lower, "token")
 }
 
 func keptHeader(name string) bool {
