@@ -106,6 +106,7 @@ type Task struct {
 	Tries      int
 	Attempts   int
 	Invalids   int // tries that ended invalid
+	Unknowns   int // submits whose answer never came
 	CreatedAt  time.Time
 	FirstTryAt time.Time // zero before the first
 	NotBefore  time.Time // of a delayed task
@@ -120,6 +121,7 @@ type TaskChange struct {
 	Tries      int
 	Attempts   int
 	Invalids   int
+	Unknowns   int // submits whose answer never came
 	FirstTryAt time.Time
 	NotBefore  time.Time // zero: none
 	Reason     string    // dead-letter reason
