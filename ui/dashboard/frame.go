@@ -79,7 +79,7 @@ func (m *Model) paceNow() time.Duration {
 func (m *Model) holding() bool { return m.now.Before(m.holdUntil) }
 
 // rows is how many rows of the table are in sight.
-func (m *Model) rows() int { return m.list.Rows(m.data, m.tab, m.w, m.h) }
+func (m *Model) rows() int { return m.picture().Rows() }
 
 // query is what the screen on show wants to see: the rows in sight with a page on either side, so that moving by a page
 // finds its row here.

@@ -63,21 +63,3 @@ var Sorts = []view.Sort{
 	view.SortAttention, view.SortDomain, view.SortInFlight, view.SortRemaining, view.SortCooldown, view.Sort429, view.SortRate,
 	view.SortQueue, view.SortOldest,
 }
-
-// Rows is how many rows of the table a screen of w by h cells shows: what a page is.
-func (s *List) Rows(d *Data, tab Tab, w, h int) int {
-	class := ClassOf(w, h)
-	body := h - 4
-	if class == Compact {
-		body = h - 3
-	}
-	switch {
-	case tab == Domains:
-		return max(domainShare(class, body, !s.NoDetail, len(d.Frame.Budgets) > 0).table, 1)
-	case class == Full:
-		return max(shareFull(body).flight-2, 1)
-	case class == Standard:
-		return max(8+(body-20)/2-2, 1)
-	}
-	return max(body, 1)
-}

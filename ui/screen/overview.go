@@ -94,11 +94,14 @@ func (p *Picture) zoomed(w, h int) []string {
 func (p *Picture) overviewStandard(w, h int) []string {
 	left := w*42/80 + (w-80)/8
 	lines := p.fleetStandard(w, 6)
-	flight := 8 + (h-20)/2
+	flight := standardFlight(h)
 	lines = append(lines, beside(p.mixedPane(left, flight), p.layersStandard(w-left, flight))...)
 	lines = append(lines, p.capacityStandard(w, 3)...)
 	return append(lines, p.eventsPane(w, h-9-flight)...)
 }
+
+// standardFlight is the height of the panes in the middle of 80x24: half of what is over.
+func standardFlight(h int) int { return 8 + max(h-20, 0)/2 }
 
 // beside joins panes of equal height.
 func beside(panes ...[]string) []string {
@@ -333,15 +336,30 @@ func capRole(c view.CapRow) themes.Role {
 // eventsPane are the latest events, newest first.
 func (p *Picture) eventsPane(w, h int) []string {
 	inner := widget.Inner(w)
-	lines := make([]string, 0, max(h-2, 0))
+	boxed := h > 2
+	rows := h - 2
+	if !boxed {
+		// Too low for a box: the events alone.
+		inner, rows = w-2, h
+	}
+	lines := make([]string, 0, max(h, 0))
 	for i := range p.Data.Frame.Events {
-		if len(lines) >= h-2 {
+		if len(lines) >= rows {
 			break
 		}
 		lines = append(lines, p.event(&p.Data.Frame.Events[i], inner))
 	}
 	if len(lines) == 0 {
 		lines = append(lines, p.Look.Text(themes.Dim, "nothing yet", inner))
+	}
+	if !boxed {
+		for i := range lines {
+			lines[i] = " " + lines[i] + " "
+		}
+		for len(lines) < h {
+			lines = append(lines, widget.Blank(w))
+		}
+		return lines
 	}
 	return widget.Pane{Title: "Latest events", Focused: p.List.Pane == paneEvents}.Draw(p.Look, w, h, lines)
 }

@@ -100,18 +100,15 @@ func (p *Picture) Draw() []string {
 	if class == TooSmall {
 		lines = p.tooSmall(lines)
 	} else {
-		body := p.H - 4
 		lines = append(lines, p.header(class))
-		if class == Compact {
-			body = p.H - 3
-		} else {
+		if class != Compact {
 			lines = append(lines, p.tabs(class))
+			if text, role := p.banner(); text != "" {
+				lines = append(lines, p.Look.Line(p.W).Gap(1).Strong(true).Text(role, text).String())
+			}
 		}
-		top := len(lines)
+		top, body := len(lines), p.bodyHeight(class)
 		lines = append(lines, p.body(class, p.W, body)...)
-		if text, role := p.banner(); text != "" && class != Compact && p.Over == nil {
-			lines[top] = p.Look.Line(p.W).Gap(1).Strong(true).Text(role, text).String()
-		}
 		lines = append(lines, p.message(class), p.footer())
 		if p.Over != nil {
 			if box := p.Over.Box(p.Look, p.W, body); len(box) > 0 {
@@ -126,6 +123,37 @@ func (p *Picture) Draw() []string {
 		}
 	}
 	return lines
+}
+
+// bodyHeight is what header, tabs, banner, message and footer leave.
+func (p *Picture) bodyHeight(class Class) int {
+	if class == Compact {
+		return p.H - 3
+	}
+	if text, _ := p.banner(); text != "" {
+		return p.H - 5
+	}
+	return p.H - 4
+}
+
+// Rows is how many rows of the table of domains are in sight: what a page is.
+func (p *Picture) Rows() int {
+	class := ClassOf(p.W, p.H)
+	body := p.bodyHeight(class)
+	switch {
+	case class == TooSmall:
+		return 1
+	case p.Tab == Domains:
+		detail := !p.List.NoDetail && !p.List.Zoomed
+		return max(domainShare(class, body, detail, len(p.Data.Frame.Budgets) > 0).table, 1)
+	case class == Full && p.List.Zoomed:
+		return max(body-2, 1)
+	case class == Full:
+		return max(shareFull(body).flight-2, 1)
+	case class == Standard:
+		return max(standardFlight(body)-2, 1)
+	}
+	return max(body, 1)
 }
 
 func (p *Picture) body(class Class, w, h int) []string {
