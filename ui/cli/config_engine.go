@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"strings"
+	"time"
+
+	"dev.scrapetop/engine"
+)
+
+// defaultMaxWait is how long a run without anybody before the screen sits idle because all that is left waits.
+const defaultMaxWait = time.Hour
+
+// settings are what a run keeps for resume. They hold no secret: no key, no header of direct.
+type settings struct {
+	Flags  map[string][]string `json:"flags"` // given by hand or environment when the run was created
+	File   *configFile         `json:"file"`  // used by a resume that finds no config file
+	Inputs []inputMark         `json:"inputs"`
+}
+
+// engineConfig puts together what the run is driven by, without its keys.
+func (a *app) engineConfig(r *runFlags) (engine.Config, error) {
+	c := a.file
+	table := c.Providers[r.provider]
+	cfg := engine.Config{
+		Provider:          r.provider,
+		BaseURL:           r.baseURL,
+		Async:             r.async || table.Async != nil && *table.Async,
+		MaxInFlight:       r.maxInFlight,
+		Rate:              r.rate,
+		DomainMaxInFlight: r.domainMaxInFlight,
+		DomainRate:        r.domainRate,
+		MaxAttempts:       r.maxAttempts,
+		Deadline:          r.deadline,
+		RunDeadline:       r.runDeadline,
+		MaxWait:           r.maxWait,
+		MaxCredits:        r.maxCredits,
+		MaxRequests:       r.maxRequests,
+		MaxBody:           r.maxBody,
+		Timeout:           r.timeout,
+		MaxAge:            r.maxAge,
+		Robots:            r.provider == "direct",
+		Headless:          r.headless,
+		UserAgent:         table.UserAgent,
+		Header:            headerOf(table.Headers),
+		ResubmitUnknown:   true,
+		ResubmitLost:      r.resubmitLost || table.ResubmitLost != nil && *table.ResubmitLost,
+		NoSamples:         c.Privacy.Samples != nil && !*c.Privacy.Samples,
+	}
+	if cfg.BaseURL == "" && table.BaseURL != "" {
+		cfg.BaseURL, _ = parseBase(table.BaseURL) // checked with the file
+	}
+	if r.robots != "" {
+		cfg.Robots = r.robots == "on"
+	}
+	if r.headless && r.maxWaitGiven.text == "" {
+		cfg.MaxWait = defaultMaxWait
+	}
+	if word := first(r.resubmitUnknown, table.ResubmitUnknown); word == "never" {
+		cfg.ResubmitUnknown = false
+	}
+	var err error
+	if cfg.Options, err = options(table.Options, r.set); err != nil {
+		return cfg, err
+	}
+	if cfg.Tenants, err = c.ceilings("tenants", c.Tenants); err != nil {
+		return cfg, err
+	}
+	if cfg.Domains, err = c.domainCeilings(); err != nil {
+		return cfg, err
+	}
+	if cfg.Rules, err = c.rules(); err != nil {
+		return cfg, err
+	}
+	return cfg, a.checkTogether(r, cfg)
+}
+
+// checkTogether refuses what is right alone and wrong in company.
+func (a *app) checkTogether(r *runFlags, cfg engine.Config) error {
+	if r.provider == "direct" {
+		switch {
+		case len(r.set) > 0:
+			return usage("--set is a request field of a platform, direct has none; choose one with --provider")
+		case r.baseURL != "":
+			return usage("--base-url is the address of a platform, direct has none; choose one with --provider")
+		case r.async:
+			return usage("--async is a mode of a platform, direct has none; choose one with --provider")
+		}
+	}
+	if _, err := platformOf(r.provider).build(cfg); err != nil {
+		if len(r.set) > 0 {
+			return usage("%w", err)
+		}
+		return broken("%w", err)
+	}
+	kind, _ := cfg.Options["content"].(string)
+	if selects := cfg.Rules.Select != "" || len(cfg.Rules.Extract) > 0; selects && kind != "" && kind != "html" {
+		key := "validate.select"
+		if len(cfg.Rules.Extract) > 0 {
+			key = "extract"
+		}
+		return a.file.wrong(key, "selectors need a page, but content=%s makes %s return something else; remove one of them", kind, r.provider)
+	}
+	return nil
+}
+
+// options are the request fields of the platform: the file's, then each --set over them.
+func options(table map[string]any, set []string) (map[string]any, error) {
+	all := maps.Clone(table)
+	for _, pair := range set {
+		key, text, ok := strings.Cut(pair, "=")
+		if !ok || strings.TrimSpace(key) == "" {
+			return nil, usage("--set %s: write it as KEY=VALUE", shorten(pair, 60))
+		}
+		if secretField(key) {
+			return nil, usage("--set %s: keys are never taken from the command line, set the variable of the key or name a credential in the config", key)
+		}
+		if all == nil {
+			all = map[string]any{}
+		}
+		all[key] = optionValue(text)
+	}
+	return all, nil
+}
+
+// optionValue reads true, false, numbers, quoted texts, lists and objects as JSON does; anything else is a text as it
+// stands.
+func optionValue(text string) any {
+	dec := json.NewDecoder(strings.NewReader(text))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil || dec.More() || v == nil {
+		return text
+	}
+	return v
+}
+
+// optionsID identifies the request options of a run: results are reused only from runs that asked the same way.
+func optionsID(cfg engine.Config) string {
+	text, err := json.Marshal(struct {
+		Provider, BaseURL, UserAgent string
+		Options                      map[string]any
+		Header                       map[string][]string
+		Rules                        any
+	}{cfg.Provider, cfg.BaseURL, cfg.UserAgent, cfg.Options, cfg.Header, cfg.Rules})
+	if err != nil {
+		// Options come from TOML or JSON; a TOML date is the one value that could not be written, and that can.
+		text = []byte(err.Error())
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
+}
+
+// withKeys adds the keys of the provider.
+func (a *app) withKeys(ctx context.Context, cfg engine.Config) (engine.Config, error) {
+	var err error
+	cfg.Credentials, err = a.credentials(ctx, a.file, cfg.Provider, platformOf(cfg.Provider).keyEnv)
+	return cfg, err
+}
+
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

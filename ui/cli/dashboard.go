@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"dev.scrapetop/engine"
+	"dev.scrapetop/engine/view"
+	"dev.scrapetop/storage"
+	"dev.scrapetop/ui/dashboard"
+)
+
+// historyLines is how many earlier runs the dashboard is told.
+const historyLines = 100
+
+// browse opens the dashboard on the database; it never fetches.
+func (a *app) browse(ctx context.Context) error {
+	if !terminal(a.std.Out) {
+		return usage("the dashboard needs a terminal; without one use: scrapetop history, scrapetop export, or scrapetop run INPUT --headless")
+	}
+	if _, err := os.Stat(a.globals.db); errors.Is(err, fs.ErrNotExist) {
+		_, err := fmt.Fprintf(a.std.Out, "there is no database %s yet; start with: scrapetop demo, or: scrapetop run INPUT\n", printable(a.globals.db))
+		return err
+	}
+	st, err := a.openStore(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer a.closeStore(st)
+	opt, keys, err := a.dashboardOptions()
+	if err != nil {
+		return err
+	}
+	defer keys()
+	if opt.History, err = pastRuns(ctx, st); err != nil {
+		return err
+	}
+	signals, release := a.world.signals()
+	defer release()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	interrupts := make(chan struct{}, 2)
+	opt.Interrupts = interrupts
+	go func() {
+		select {
+		case <-signals:
+			interrupts <- struct{}{}
+		case <-ctx.Done():
+		}
+	}()
+	return shownAs(dashboard.Run(ctx, idle{}, opt))
+}
+
+// idle is what the dashboard shows when no run is driven.
+type idle struct{}
+
+func (idle) Frame(view.Query) *view.Frame { return nil }
+func (idle) Do(engine.Command)            {}
+
+func pastRuns(ctx context.Context, st *storage.Store) ([]string, error) {
+	runs, err := st.Runs(ctx, historyLines)
+	if err != nil {
+		return nil, broken("read the runs: %w", err)
+	}
+	lines := make([]string, len(runs))
+	for i, r := range runs {
+		lines[i] = fmt.Sprintf("%d  %s  %s  %s  accepted %d/%d, dead %d, pending %d  %s", r.ID, r.StartedAt.UTC().Format(time.DateTime), r.State,
+			r.Provider, r.Accepted, r.Tasks, r.Dead, r.Pending, shorten(r.Name, 60))
+	}
+	return lines, nil
+}
+
+// dashboardOptions are what every dashboard needs; done closes the terminal that was opened for the keys.
+func (a *app) dashboardOptions() (opt dashboard.Options, done func(), err error) {
+	out, ok := a.std.Out.(*os.File)
+	if !ok {
+		return opt, nil, usage("%w", dashboard.ErrNoTerminal)
+	}
+	opt = dashboard.Options{
+		Theme: a.globals.theme, NoColor: a.globals.noColor, Output: out,
+		Getenv: func(name string) string { return a.env[name] }, Now: a.world.now,
+	}
+	if in, ok := a.std.In.(*os.File); ok && terminal(in) {
+		opt.Input = in
+		return opt, func() {}, nil
+	}
+	// stdin holds the input of the run, or nothing: the keys come from the terminal itself.
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return opt, nil, usage("the dashboard has no keyboard (%s), use --headless", reason(err))
+	}
+	opt.Input = tty
+	return opt, func() { tty.Close() }, nil // nothing was written through it
+}
+
+// show draws a sitting until the user leaves. Leaving before the run ended abandons it: nothing is lost by that.
+func (a *app) show(ctx context.Context, s *sitting, opt dashboard.Options) error {
+	speak := a.hush()
+	defer speak()
+	opt.Interrupts = s.interrupts
+	opt.Crash = s.crash
+	opt.Ended = func() bool {
+		select {
+		case <-s.done:
+			return true
+		default:
+			return false
+		}
+	}
+	err := dashboard.Run(ctx, s.eng, opt)
+	close(s.unwatched)
+	if !opt.Ended() {
+		s.eng.Do(engine.Command{Verb: engine.Abandon})
+	}
+	return shownAs(err)
+}
+
+// shownAs is how a dashboard ended as a failure of the command.
+func shownAs(err error) error {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return nil
+	case errors.Is(err, dashboard.ErrNoTerminal):
+		return usage("%w", err)
+	}
+	return broken("%w", err)
+}

@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"dev.scrapetop/engine"
+	"dev.scrapetop/engine/simulator"
+	"dev.scrapetop/storage"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// demoInFlight is the ceiling at which the demo's sites show every state within a minute.
+const demoInFlight = 48
+
+func (a *app) demoCommand() *cobra.Command {
+	r := &runFlags{}
+	world := simulator.Options{Speed: 1}
+	cmd := &cobra.Command{
+		Use: "demo", Short: "The dashboard on the embedded simulator: no key, no network, no config",
+		Args:        noArgs,
+		Annotations: map[string]string{needConfig: withoutFile},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.demo(cmd.Context(), r, world, cmd.Flags().Changed("db"))
+		},
+	}
+	r.register(cmd.Flags())
+	registerWorld(cmd.Flags(), &world)
+	return cmd
+}
+
+// registerWorld adds the flags of the simulated world.
+func registerWorld(f *pflag.FlagSet, world *simulator.Options) {
+	f.Var(newParsed(&world.Speed, "K", "1", parseAmount), "speed", "how many times faster than life")
+	f.Uint64Var(&world.Seed, "seed", 0, "another world for each `N`")
+}
+
+// demo drives a run against a world in memory: not even a socket is opened.
+func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, ownDB bool) (err error) {
+	if len(r.sitemaps) > 0 || r.baseURL != "" {
+		return usage("demo brings its own input and addresses, leave out --sitemap and --base-url")
+	}
+	if err := a.chooseScreen(r); err != nil {
+		return err
+	}
+	if !ownDB {
+		dir, err := os.MkdirTemp("", "scrapetop-demo-*")
+		if err != nil {
+			return broken("the demo's database: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+		a.globals.db = filepath.Join(dir, defaultDB)
+	}
+	if r.maxInFlight == 0 {
+		r.maxInFlight = demoInFlight
+	}
+	world := simulator.New(options)
+	if r.provider == "evomi" {
+		r.baseURL = "http://" + simulator.EvomiHost
+	}
+	cfg, err := a.demoConfig(r, world)
+	if err != nil {
+		return err
+	}
+	st, err := a.openStore(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer a.closeStore(st)
+	run, err := st.CreateRun(ctx, storage.RunSpec{
+		Name: "demo", Input: "demo " + strconv.FormatInt(a.world.now().UnixNano(), 10), Provider: r.provider,
+		Options: optionsID(cfg), Credentials: len(cfg.Credentials),
+	})
+	if err != nil {
+		return broken("create the run: %w", err)
+	}
+	feed := a.newFeeder(nil, nil, r)
+	for _, u := range simulator.DemoURLs() {
+		feed.inputs = append(feed.inputs, input{name: u, url: u})
+	}
+	feed.start(ctx)
+	defer feed.stopReading()
+	return a.drive(ctx, drive{flags: r, store: st, run: run, cfg: cfg, feed: feed})
+}
+
+func (a *app) demoConfig(r *runFlags, world *simulator.World) (engine.Config, error) {
+	cfg, err := a.engineConfig(r)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.Transport = world.RoundTripper()
+	if r.provider == "evomi" {
+		cfg.Credentials = []engine.Credential{{Name: "demo", Key: demoKey, Account: "demo"}}
+	}
+	return cfg, nil
+}
+
+// demoKey is the key of the simulator's first account; it opens nothing but that.
+const demoKey = "demo-key"
+
+func (a *app) simulateCommand() *cobra.Command {
+	world := simulator.Options{Speed: 1}
+	cmd := &cobra.Command{
+		Use: "simulate", Short: "Serve the simulator on a loopback port, for tests of your own",
+		Long: "Serves the simulated platforms and sites on loopback until it is stopped. The first line of stdout is a JSON object\n" +
+			"with the addresses.",
+		Args:        noArgs,
+		Annotations: map[string]string{needConfig: withoutFile},
+		RunE:        func(cmd *cobra.Command, _ []string) error { return a.simulate(cmd.Context(), world) },
+	}
+	registerWorld(cmd.Flags(), &world)
+	return cmd
+}
+
+func (a *app) simulate(ctx context.Context, options simulator.Options) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	world := simulator.New(options)
+	addresses, err := world.Listen(ctx)
+	if err != nil {
+		return broken("%w", err)
+	}
+	line, err := json.Marshal(addresses)
+	if err == nil {
+		_, err = fmt.Fprintf(a.std.Out, "%s\n", line)
+	}
+	if err != nil {
+		stop()
+		world.Wait()
+		return broken("print the addresses: %w", err)
+	}
+	world.Wait()
+	return nil
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"dev.scrapetop/engine"
+	"dev.scrapetop/engine/source"
+	"dev.scrapetop/storage"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	r := &runFlags{}
+	cmd := &cobra.Command{
+		Use: "run INPUT...", Short: "Create a run from INPUT (a file, - or a URL) and drive it",
+		Example: "  scrapetop run urls.txt --domain-rate 2/s\n  scrapetop run --sitemap https://example.com/sitemap.xml\n" +
+			"  zcat urls.gz | scrapetop run - --provider evomi --max-credits 500",
+		Args:        argCount(0, -1, "INPUT..."),
+		Annotations: map[string]string{needConfig: "run"},
+		RunE:        func(cmd *cobra.Command, args []string) error { return a.newRun(cmd.Context(), r, args) },
+	}
+	r.register(cmd.Flags())
+	return cmd
+}
+
+// newRun checks everything that can be wrong before it creates the run: config, keys, inputs, terminal, database.
+func (a *app) newRun(ctx context.Context, r *runFlags, args []string) error {
+	if len(args)+len(r.sitemaps) == 0 {
+		return usage("run needs an INPUT (a file, - or a URL) or a --sitemap, see: scrapetop run --help")
+	}
+	if err := a.chooseScreen(r); err != nil {
+		return err
+	}
+	cfg, err := a.engineConfig(r)
+	if err != nil {
+		return err
+	}
+	for i, s := range r.sitemaps {
+		u, err := source.Normalise(s)
+		if err != nil {
+			return usage("--sitemap %s: %w", shorten(withoutUser(s), 80), err)
+		}
+		r.sitemaps[i] = u.String
+	}
+	inputs, err := a.openInputs(ctx, args, inputFormat(r.inputFormat))
+	if err != nil {
+		return err
+	}
+	defer closeInputs(inputs)
+	if cfg, err = a.withKeys(ctx, cfg); err != nil {
+		return err
+	}
+	feed := a.newFeeder(inputs, r.sitemaps, r)
+	marks := marksOf(inputs, r.sitemaps)
+	st, err := a.openStore(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer a.closeStore(st)
+	id := inputID(marks, a.world.now())
+	if !r.anew {
+		if err := refuseUnfinished(ctx, st, id, r.provider); err != nil {
+			return err
+		}
+	}
+	if len(inputs) > 0 {
+		feed.start(ctx)
+		defer feed.stopReading()
+		if err := feed.wait(ctx); err != nil {
+			return err
+		}
+	}
+	kept, err := json.Marshal(settings{Flags: a.keptFlags(), File: a.file, Inputs: marks})
+	if err != nil {
+		return broken("keep the settings of the run: %w", err)
+	}
+	cfg.Settings = kept
+	run, err := st.CreateRun(ctx, storage.RunSpec{
+		Name: runName(inputs, r.sitemaps), Input: id, Provider: r.provider, Settings: kept,
+		Options: optionsID(cfg), Credentials: len(cfg.Credentials),
+	})
+	if err != nil {
+		return broken("create the run: %w", err)
+	}
+	return a.drive(ctx, drive{flags: r, store: st, run: run, cfg: cfg, feed: feed})
+}
+
+// refuseUnfinished stops a run of an input whose last run has work left: starting over by mistake pays twice.
+func refuseUnfinished(ctx context.Context, st *storage.Store, id, provider string) error {
+	old, found, err := st.Unfinished(ctx, id, provider)
+	if err != nil {
+		return broken("look for an unfinished run: %w", err)
+	}
+	if !found {
+		return nil
+	}
+	if old.State == storage.RunRunning || old.State == storage.RunDraining {
+		return usage("run %d of this input is being driven by another process, watch it there, or start another with --new", old.ID)
+	}
+	return usage("run %d of this input is unfinished (%d of %d tasks left), continue it with: scrapetop resume %d, or start another with --new",
+		old.ID, old.Pending, old.Tasks, old.ID)
+}
+
+// keptFlags are the flags to keep with the run: those given by hand or environment that are about the run.
+func (a *app) keptFlags() map[string][]string {
+	kept := map[string][]string{}
+	for name, texts := range a.given {
+		if !notStored[name] {
+			kept[name] = texts
+		}
+	}
+	return kept
+}
+
+func (a *app) newFeeder(inputs []input, sitemaps []string, r *runFlags) *feeder {
+	return &feeder{inputs: inputs, sitemaps: sitemaps, format: inputFormat(r.inputFormat), tenant: r.tenant, report: a.tell}
+}
+
+func inputFormat(word string) source.Format {
+	if word == "auto" {
+		return source.Detect
+	}
+	return source.Format(word)
+}
+
+func marksOf(inputs []input, sitemaps []string) []inputMark {
+	var marks []inputMark
+	for _, in := range inputs {
+		marks = append(marks, in.mark)
+	}
+	for _, s := range sitemaps {
+		marks = append(marks, inputMark{Site: s})
+	}
+	return marks
+}
+
+// chooseScreen settles whether there is a dashboard: not without a terminal to draw on.
+func (a *app) chooseScreen(r *runFlags) error {
+	if !terminal(a.std.Out) {
+		r.headless = true
+	}
+	return nil
+}
+
+// openStore opens the database; a viewer's never writes.
+func (a *app) openStore(ctx context.Context, readOnly bool) (*storage.Store, error) {
+	st, err := storage.Open(ctx, a.globals.db, storage.Options{ReadOnly: readOnly})
+	if err != nil {
+		if readOnly && errors.Is(err, storage.ErrMissing) {
+			return nil, broken("%w", err)
+		}
+		return nil, broken("database %w", err)
+	}
+	return st, nil
+}
+
+func (a *app) closeStore(st *storage.Store) {
+	if err := st.Close(); err != nil {
+		a.tell(fmt.Sprintf("scrapetop: close the database: %v", err))
+	}
+}
+
+// drive is a run about to be driven.
+type drive struct {
+	flags *runFlags
+	store *storage.Store
+	run   storage.Run
+	cfg   engine.Config
+	feed  *feeder // nil: nothing is read
+}

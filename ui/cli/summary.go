@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"dev.scrapetop/storage"
+)
+
+// summarise prints the closing summary of a run on stdout.
+func (a *app) summarise(ctx context.Context, d drive) error {
+	sum, err := d.store.Summary(ctx, d.run.ID)
+	if err != nil {
+		return broken("sum up run %d: %w", d.run.ID, err)
+	}
+	if d.flags.summary == "json" {
+		line, err := json.Marshal(sum)
+		if err != nil {
+			return broken("sum up run %d: %w", d.run.ID, err)
+		}
+		_, err = fmt.Fprintf(a.std.Out, "%s\n", line)
+		return err
+	}
+	return summaryText(a.std.Out, sum, a.globals.db)
+}
+
+func summaryText(w io.Writer, s storage.Summary, db string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	line := func(label, format string, args ...any) {
+		fmt.Fprintf(t, "%s\t%s\n", label, printable(fmt.Sprintf(format, args...)))
+	}
+	line("run", "%d %s (%s)", s.Run, s.State, s.Provider)
+	if s.Reason != nil {
+		line("reason", "%s", *s.Reason)
+	}
+	line("tasks", "%s", counts("%d", s.Tasks, []count{{"accepted", s.Accepted}, {"cached", s.Cached}, {"dead", s.Dead}, {"pending", s.Pending}, {"remote", s.Remote}}))
+	if s.Skipped+s.Duplicates > 0 {
+		line("input", "%s", strings.TrimPrefix(counts("", 0, []count{{"skipped", s.Skipped}, {"duplicates", s.Duplicates}}), ", "))
+	}
+	line("requests", "%s", counts("%d", s.Requests, []count{{"attempts", s.Attempts}, {"retries", s.Retries}, {"probes", s.Probes}}))
+	line("429", "account %d, rate %d, pending %d, target %d; busy %d; cooldowns %d",
+		s.Limited.Account, s.Limited.Rate, s.Limited.Pending, s.Limited.Target, s.Busy, s.Cooldowns)
+	elapsed := time.Duration(s.ElapsedSeconds * float64(time.Second)).Round(100 * time.Millisecond)
+	line("time", "%s, %.1f accepted/min, at most %d in flight", elapsed, s.AcceptedPerMinute, s.MaxInFlight)
+	line("cost", "%s credits, %d bytes", strconv.FormatFloat(s.Credits, 'f', -1, 64), s.Bytes)
+	for _, reason := range slices.Sorted(maps.Keys(s.DeadReasons)) {
+		line("dead", "%s %d", reason, s.DeadReasons[reason])
+	}
+	if s.Pending > 0 {
+		line("next", "scrapetop resume %d%s", s.Run, dbFlag(db))
+	} else {
+		line("next", "scrapetop export --run %d -o results.jsonl%s", s.Run, dbFlag(db))
+	}
+	return t.Flush()
+}
+
+type count struct {
+	name string
+	n    int64
+}
+
+// counts is a number followed by those that are not zero.
+func counts(format string, n int64, more []count) string {
+	var b strings.Builder
+	if format != "" {
+		fmt.Fprintf(&b, format, n)
+	}
+	for _, c := range more {
+		if c.n != 0 {
+			fmt.Fprintf(&b, ", %s %d", c.name, c.n)
+		}
+	}
+	return b.String()
+}
+
+func dbFlag(db string) string {
+	if db == defaultDB {
+		return ""
+	}
+	return " --db " + db
+}
