@@ -125,7 +125,7 @@ func New(scope Scope, name string, l Limits) *Budget {
 		b.starts = newSends(l.Rate)
 	}
 	if l.Find {
-		b.find = newFinder()
+		b.find = newFinder(scope == Domain)
 	}
 	return b
 }
@@ -142,19 +142,29 @@ func (b *Budget) Gate(now time.Time) Gate {
 	case b.probe:
 		return Gate{Why: ProbeOut}
 	}
-	limit := b.Limit()
-	if b.state == Cooling || b.state == Probing {
+	limit := b.ceiling()
+	probing := b.state == Cooling || b.state == Probing
+	if probing {
 		// The cooldown has passed: one call, whatever else is still in flight from before it.
 		limit = b.Configured()
 	}
 	if limit > 0 && b.inFlight >= limit {
 		return Gate{Why: Slots}
 	}
-	if at := b.nextStart(now); at.After(now) {
+	if at := b.nextStart(); at.After(now) {
 		return Gate{Why: Pace, At: at}
 	}
 	if at := b.quota.openAt(now); at.After(now) {
 		return Gate{Why: Quota, At: at}
+	}
+	if b.find != nil && !probing {
+		if why, at := b.find.room(b.find.seconds(now), b.inFlight); why != "" {
+			g := Gate{Why: why, At: b.find.time(at)}
+			if !g.At.IsZero() && !g.At.After(now) {
+				g.At = now.Add(time.Microsecond) // a float's last digit
+			}
+			return g
+		}
 	}
 	return Gate{OK: true}
 }
@@ -173,6 +183,17 @@ func (b *Budget) PollGate(now time.Time) Gate {
 
 // Limit is how many calls may be in flight at once now; zero: no ceiling is known.
 func (b *Budget) Limit() int {
+	limit := b.ceiling()
+	if b.find != nil {
+		if w := b.find.limit(); w > 0 && (limit == 0 || w < limit) {
+			limit = w
+		}
+	}
+	return limit
+}
+
+// ceiling is the least number in flight that somebody told.
+func (b *Budget) ceiling() int {
 	limit := b.limits.InFlight
 	lower := func(n int) {
 		if n > 0 && (limit == 0 || n < limit) {
@@ -185,9 +206,7 @@ func (b *Budget) Limit() int {
 		lower(b.limits.Start)
 	}
 	lower(b.slots.allowed())
-	if b.find != nil {
-		lower(b.find.allowed(b.state == Recovering))
-	} else if b.state == Recovering {
+	if b.find == nil && b.state == Recovering {
 		lower(b.slots.reopen)
 	}
 	return limit
@@ -211,8 +230,10 @@ func (b *Budget) LimitWas() int {
 
 // PerSecond is the pace that was learned or set; zero: none.
 func (b *Budget) PerSecond() float64 {
-	if b.find != nil && b.find.pace > 0 {
-		return b.find.pace
+	if b.find != nil {
+		if pace := b.find.perSecond(); pace > 0 {
+			return pace
+		}
 	}
 	if b.limits.Gap > 0 {
 		return 1 / b.limits.Gap.Seconds()
@@ -228,15 +249,17 @@ func (b *Budget) Start(now time.Time) (probe bool) {
 		b.starts.add(now)
 	}
 	b.quota.spend()
-	if b.state == Cooling || b.state == Probing {
-		b.state = Probing
-		b.probe = true
-		return true
+	probe = b.state == Cooling || b.state == Probing
+	if probe {
+		b.state, b.probe = Probing, true
 	}
 	if b.find != nil {
-		b.find.sent(now, b.inFlight)
+		b.find.sent(now, b.inFlight, probe)
+		if b.state == Recovering && b.find.reopened(b.find.seconds(now)) {
+			b.state = Open
+		}
 	}
-	return false
+	return probe
 }
 
 // StartPoll records a call that takes a start but, outside the global budget, no slot.
@@ -264,19 +287,14 @@ func (b *Budget) Hold() { b.inFlight++ }
 // InFlight is the number of slots taken.
 func (b *Budget) InFlight() int { return b.inFlight }
 
-// nextStart is when the next start is due by the gap, the rate and the learned pace.
-func (b *Budget) nextStart(now time.Time) time.Time {
+// nextStart is when the next start is due by the gap and the rate.
+func (b *Budget) nextStart() time.Time {
 	var at time.Time
 	if gap := b.limits.Gap; gap > 0 && !b.lastStart.IsZero() {
 		at = b.lastStart.Add(gap)
 	}
 	if b.starts != nil {
 		if t := b.starts.next(); t.After(at) {
-			at = t
-		}
-	}
-	if b.find != nil {
-		if t := b.find.next; t.After(at) {
 			at = t
 		}
 	}
@@ -293,7 +311,7 @@ func (b *Budget) SetGap(d time.Duration) {
 // Find lets a controller look for the limit from now on.
 func (b *Budget) Find() {
 	if b.find == nil {
-		b.find = newFinder()
+		b.find = newFinder(b.Scope == Domain)
 		b.find.w = max(b.inFlight, findStart)
 	}
 }

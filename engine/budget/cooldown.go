@@ -82,7 +82,11 @@ func (b *Budget) Refused(now time.Time, r Refusal, rng *rand.Rand) (until time.T
 	}
 	if fresh {
 		b.cut = now
-		b.cool = Cool{Since: now, Full: wait, Until: now.Add(wait), Cause: r.Cause, Layer: r.Layer, Announced: r.Announced, Failed: b.cool.Failed}
+		until := now.Add(wait)
+		if b.find != nil && !r.Announced {
+			until = b.find.notBefore(until)
+		}
+		b.cool = Cool{Since: now, Full: until.Sub(now), Until: until, Cause: r.Cause, Layer: r.Layer, Announced: r.Announced, Failed: b.cool.Failed}
 		b.state = Cooling
 		b.slots.reopen = 1
 		return b.cool.Until, true
@@ -159,18 +163,12 @@ func (b *Budget) Answered(now, sent time.Time, inFlight int, probe bool) {
 		b.cool.Hold = false
 		b.slots.reopen = 1
 		if b.find != nil {
-			b.find.reopen(now)
+			b.find.reopen(now, sent, inFlight, b.inFlight)
 		}
-	}
-	if b.state != Recovering && b.state != Open {
-		if b.find != nil && !probe {
-			b.find.late(sent)
-		}
-		return
 	}
 	if b.find != nil {
-		b.find.accepted(now, sent, inFlight, b.state == Recovering)
-		if b.state == Recovering && b.find.reopened() {
+		b.find.answered(now, sent, inFlight)
+		if b.state == Recovering && b.find.reopened(b.find.seconds(now)) {
 			b.state = Open
 		}
 		return

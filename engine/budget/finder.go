@@ -1,282 +1,394 @@
 package budget
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
 
-// finder looks for a limit that nobody told us and stays just below it. It holds two competing explanations of a
-// refusal: so many in flight at once, or so many in a span of time. It starts with two in flight and doubles each round
-// trip while everything is accepted; the first refusal sets the edge just below where it happened. A refusal at a number
-// in flight that was accepted before contradicts "in flight"; contradicted twice, or refused with one in flight, it
-// paces starts instead.
+// finder looks for a limit that nobody told us and stays just below it: explain, hold, probe.
+//
+// It begins with two in flight and grows while everything is let through. From the first refusal on it keeps a record of
+// its starts and refusals, and every refusal must be explained by it: so many in flight, a window of starts, or a leaking
+// bucket; the cheapest explanation is what is enforced. Then it holds, and after a while it asks for a little more.
+//
+// The budget's cooldown always comes first: the finder never lets anything start earlier. Its own clock is seconds since
+// its first start. Nothing but a few numbers is kept before the first refusal.
 type finder struct {
-	w     int // in flight allowed
-	edge  int // the greatest number believed safe; zero: never refused
-	was   int // w before it was lowered
-	best  int // greatest number in flight accepted under the present explanation
-	round int // accepted since the last growth
-	full  bool
+	paced  bool // spread starts inside a known window instead of sending them at once
+	origin time.Time
 
-	contradicted int
-	quietSince   time.Time // last fresh refusal
-	trying       bool      // testing one more than the edge
-	hold         time.Duration
-	tryAt        time.Time
+	w      int // in flight allowed while no model bounds the starts
+	was    int // before a refusal lowered it
+	count  int // starts
+	last   float64
+	most   int // greatest number in flight let through, and how often
+	mostN  int
+	full   float64 // since when w is in use unrefused; negative: not
+	grown  float64
+	answer bool
+	lat    latency
 
-	epochs     int
-	epochStart time.Time
-	epochGot   int       // accepted in this epoch
-	burst      int       // accepted in the first epoch: what came through at once
-	firstCut   time.Time // its end
-	since      time.Time // the first refusal: the span over which the rate is measured
-	got        int       // accepted since then
+	reopening bool    // in steps, since an accepted probe
+	reopenAt  float64 // with so many in flight then
+	reopenOn  int
 
-	pace    float64   // starts a second; zero: not paced
-	floor   float64   // the pace that went through a whole stage
-	ramp    bool      // doubling until it is refused
-	stage   time.Time // since the pace was set anew, or work reopened under it
-	stageN  int       // accepted since the stage began
-	grown   int       // accepted since the pace grew
-	next    time.Time
-	refusal int // refusals in all, for the evidence
+	next float64 // paced: the next start is due
+	turn uint64  // of jitter
 
-	steps int // of reopening after a cooldown
-	stepN int
+	*study // nil until the first refusal
+}
+
+// study is what a finder keeps from its first refusal on.
+type study struct {
+	rec       *record
+	model     model
+	rtt       float64 // until a refusal comes back
+	refusals  int
+	announced bool // a refusal named its wait
+	cut       float64
+	ep        episode
+
+	hold     float64
+	probe    float64 // when more than w was tried; negative: no such try is open
+	probeAt  float64 // when the next is due
+	step     int
+	moves    []float64 // surprises: the limit moved
+	doubts   []float64 // pauses that ended without need
+	accepted tally
+
+	level, levelAt float64 // of the bucket
+	ramp, rampAt   float64 // its rate is being found: the rate at rampAt, doubling each rampEach
+	rampEach       float64
+	grow, growAt   float64 // factor of the next rise, and when rises may begin
+	growN, grew    int
+	growLast       float64
+	since          float64 // the bucket's record begins here, at
+	sinceLevel     float64
+	size           float64 // of the bucket, smoothed; zero: not measured
+	repaced        float64
+
+	extra, extraStep int // starts tried beyond the window's limit
+	extraAt          float64
+	extraHold        float64
+	adoptedAt        float64
+}
+
+// episode is a refusal and the pause after it.
+type episode struct {
+	open   bool
+	judged bool // explained already: the pause changes nothing
+	first  bool // the very first refusal
+	moreOK bool // more in flight had been let through than were refused
+	at     float64
+	n      int
 }
 
 const (
 	findStart = 2
-	holdFirst = 20 * time.Second
-	holdMost  = 10 * time.Minute
-	// paceMargin keeps a learned pace under the measured one; growth finds what it leaves.
-	paceMargin = 0.98
-	paceGrowth = 1.03
-	paceCut    = 0.9
-	growEvery  = 10 // acceptances
-	paceLeast  = 0.01
-	// contradictionsForget is how long without a refusal clears what spoke against "in flight".
-	contradictionsForget = 30 * time.Second
-	reopenPaced          = 5 // acceptances at half the pace after a cooldown
+	growGap   = 0.025 // s, least between two growths by answers
+	fullFor   = 0.4   // s, over w: a full w unrefused for so long counts as let through
+	holdFirst = 5.0   // s
+	holdMost  = 60.0  // s
+	// A probe for more may be refused quiet times in 1,000 acceptances, restless times at most while the limit moves.
+	quiet        = 2.0
+	restless     = 40.0
+	surpriseSpan = 120.0 // s
+	sure         = -0.1  // cost below which a model replaces "in flight"
+	rateMargin   = 0.98
+	rateLeast    = 0.01 // starts a second
+	rateMost     = 1000.0
+	growFirst    = 1.03
+	growMost     = 1.3
+	reopenLeast  = 0.05 // s, between steps of reopening
 )
 
-func newFinder() *finder { return &finder{w: findStart, hold: holdFirst} }
+func newFinder(paced bool) *finder { return &finder{paced: paced, w: findStart, full: -1, grown: -1} }
 
-// allowed is the number in flight that the finder allows.
-func (f *finder) allowed(recovering bool) int {
-	if recovering && f.pace == 0 {
-		return min(f.w, f.steps)
+// seconds is now on the finder's clock.
+func (f *finder) seconds(now time.Time) float64 {
+	if f.origin.IsZero() {
+		return 0
 	}
-	if f.pace > 0 {
+	return now.Sub(f.origin).Seconds()
+}
+
+// time is a moment of the finder's clock, rounded up: never early.
+func (f *finder) time(at float64) time.Time {
+	if math.IsInf(at, 1) {
+		return time.Time{}
+	}
+	return f.origin.Add(time.Duration(math.Ceil(at * 1e9)))
+}
+
+// confirm is how long without a refusal counts as let through: refusals come back fast.
+func (f *finder) confirm() float64 {
+	if f.study == nil {
+		return 0.02
+	}
+	return max(0.02, 4*f.rtt)
+}
+
+// bounds are the numbers in flight that hold at a time, once everything that time alone settles is settled.
+type bounds struct {
+	w       int
+	step    int
+	probe   float64
+	probeAt float64
+	full    float64
+}
+
+func (f *finder) settled(t float64) bounds {
+	b := bounds{w: f.w, full: f.full, probe: -1, probeAt: math.Inf(1)}
+	if f.study == nil {
+		if f.full >= 0 && t >= f.full+fullFor/float64(f.w)-1e-9 {
+			b.w, b.full = f.w+1, -1
+		}
+		return b
+	}
+	b.step, b.probe, b.probeAt = f.step, f.probe, f.probeAt
+	if f.probe >= 0 && t >= f.probe+f.confirm()-1e-9 {
+		b.w = f.w + f.step
+		b.step = min(2*f.step, max(1, b.w/4))
+		b.probe, b.probeAt = -1, t
+	}
+	return b
+}
+
+// settle makes what time alone settled the state.
+func (f *finder) settle(t float64) {
+	b := f.settled(t)
+	if f.study == nil {
+		f.w, f.full = b.w, b.full
+		return
+	}
+	if b.w > f.w {
+		if n := len(f.rec.refs); n > 0 && b.w >= f.rec.refs[n-1].n {
+			f.surprise(t)
+		}
+		f.hold = holdFirst
+	}
+	f.w, f.step, f.probe, f.probeAt = b.w, b.step, b.probe, b.probeAt
+	if f.reopening && f.reopened(t) {
+		f.reopening = false
+	}
+}
+
+// room says whether one more may start while n are in flight, and when otherwise; +Inf: an answer will tell. It changes
+// nothing.
+func (f *finder) room(t float64, n int) (why Reason, at float64) {
+	if f.study != nil && f.model.kind != noModel {
+		if at := f.modelOpen(t); at > t {
+			return Pace, at
+		}
+		return "", 0
+	}
+	b := f.settled(t)
+	w := b.w
+	if f.reopening {
+		if limit, stepAt := f.reopenLimit(t); limit < w {
+			if n < limit {
+				return "", 0
+			}
+			return Slots, stepAt
+		}
+	}
+	if n < w {
+		return "", 0
+	}
+	switch {
+	case f.study == nil:
+		if b.full >= 0 {
+			return Slots, b.full + fullFor/float64(w)
+		}
+		return Slots, math.Inf(1)
+	case b.probe >= 0:
+		return Slots, b.probe + f.confirm()
+	case t >= b.probeAt:
+		if n < w+b.step {
+			return "", 0
+		}
+		return Slots, math.Inf(1)
+	}
+	return Slots, b.probeAt
+}
+
+// reopenLimit is how many may be in flight while a budget reopens in steps, and when the next step is due.
+func (f *finder) reopenLimit(t float64) (limit int, stepAt float64) {
+	each := max(reopenLeast, f.confirm())
+	k := max(0, math.Floor((t-f.reopenAt)/each+1e-9))
+	return f.reopenOn + 1<<int(min(k, 20)), f.reopenAt + (k+1)*each
+}
+
+// reopened reports that the steps are over.
+func (f *finder) reopened(t float64) bool {
+	if !f.reopening || f.study != nil && f.model.kind != noModel {
+		return true
+	}
+	limit, _ := f.reopenLimit(t)
+	return limit >= f.w
+}
+
+// reopen ends a pause after an accepted probe: the model that explains it is adopted, or the number in flight comes back
+// in steps.
+func (f *finder) reopen(now, sent time.Time, n, inFlight int) {
+	t := f.seconds(now)
+	if f.study != nil && f.ep.open {
+		f.resume(t, f.seconds(sent), n)
+	}
+	f.reopening, f.reopenAt, f.reopenOn = true, t, inFlight
+}
+
+// limit is the number in flight that is allowed; zero: starts are bounded instead.
+func (f *finder) limit() int {
+	if f.study != nil && f.model.kind != noModel {
 		return 0
 	}
 	return f.w
 }
 
-func (f *finder) lowered() bool { return f.edge > 0 || f.pace > 0 }
+// lowered reports that a refusal taught a limit.
+func (f *finder) lowered() bool { return f.study != nil }
 
-func (f *finder) sent(now time.Time, n int) {
-	if f.epochStart.IsZero() {
-		f.epochStart = now
+// sent records a start, the n-th in flight.
+func (f *finder) sent(now time.Time, n int, probing bool) {
+	if f.origin.IsZero() {
+		f.origin = now
 	}
-	if f.pace <= 0 {
-		return
-	}
-	gap := time.Duration(float64(time.Second) / f.pace)
-	if f.steps > 0 {
-		gap *= 2 // reopening
-	}
-	if f.next.Before(now.Add(-gap)) {
-		f.next = now
-	}
-	f.next = f.next.Add(gap)
-}
-
-// reopen begins the steps after an accepted probe.
-func (f *finder) reopen(now time.Time) {
-	f.steps, f.stepN = 1, 0
-	f.stage, f.stageN = now, 0
-	f.epochStart, f.epochGot = now, 0
-	f.next = now
-}
-
-// reopened reports that the steps are over.
-func (f *finder) reopened() bool {
-	if f.pace > 0 {
-		return f.steps == 0
-	}
-	if f.steps >= f.w {
-		f.steps = 0
-		return true
-	}
-	return false
-}
-
-func (f *finder) accepted(now, sent time.Time, n int, recovering bool) {
-	f.got++
-	f.epochGot++
-	if n > f.best {
-		f.best = n
-	}
-	if f.contradicted > 0 && now.Sub(f.quietSince) > contradictionsForget {
-		f.contradicted = 0
-	}
-	if recovering {
-		f.stepN++
-		switch {
-		case f.pace > 0 && f.stepN >= reopenPaced:
-			f.steps = 0
-			f.stage, f.stageN = now, 0
-		case f.pace == 0 && f.stepN >= f.steps:
-			f.steps, f.stepN = f.steps*2, 0
+	t := f.seconds(now)
+	f.settle(t)
+	f.count++
+	f.last = t
+	if f.study == nil {
+		if f.answer && f.full < 0 && n >= f.w {
+			f.full = t
 		}
 		return
 	}
-	if f.pace > 0 {
-		f.growPace(now)
-		return
-	}
-	f.round++
-	f.full = f.full || n >= f.w
+	at := f.rec.add(t, n)
 	switch {
-	case f.edge == 0:
-		if f.full && f.round >= f.w {
-			f.w, f.round, f.full = f.w*2, 0, false
+	case f.model.kind != noModel:
+		f.spend(at)
+	case !probing && n > f.w && f.probe < 0:
+		f.probe = t
+	}
+}
+
+// answered records a start that the limit let through.
+func (f *finder) answered(now, sent time.Time, n int) {
+	t, s := f.seconds(now), f.seconds(sent)
+	f.answer = true
+	switch {
+	case n > f.most:
+		f.most, f.mostN = n, 1
+	case n == f.most:
+		f.mostN++
+	}
+	if f.study == nil {
+		full := n >= f.w
+		f.slower(t, s)
+		if full && t >= f.grown+growGap && !f.reopening {
+			f.w, f.grown = f.w+1, t
 		}
-	case f.trying && n > f.edge:
-		// One more went through: the limit rose. Test again soon.
-		f.edge, f.w, f.trying, f.hold = n, n, false, time.Second
-		f.tryAt = now.Add(f.hold)
-	case !f.trying && f.full && !now.Before(f.tryAt):
-		f.w, f.trying, f.full = f.edge+1, true, false
+		f.settle(t)
+		return
 	}
+	f.accepted.add(t)
+	if f.model.kind == windowModel && f.extra > 0 && s > f.cut && f.rec.within(s+1e-6, f.model.span) > int(f.model.limit) {
+		f.model.limit += float64(f.extra)
+		f.extraStep *= 2
+		f.extra, f.extraHold, f.extraAt = 0, 1, t
+	}
+	if s > f.cut {
+		f.slower(t, s)
+	}
+	f.settle(t)
 }
 
-// late counts an acceptance that arrives after the refusal that ended its epoch.
-func (f *finder) late(sent time.Time) {
-	f.got++
-	if f.epochs == 1 && !sent.After(f.firstCut) {
-		f.burst++
+// surprise notes that the limit moved.
+func (f *finder) surprise(t float64) {
+	for len(f.moves) > 0 && (f.moves[0] < t-surpriseSpan || len(f.moves) >= 16) {
+		f.moves = f.moves[1:]
 	}
+	f.moves = append(f.moves, t)
 }
 
-func (f *finder) growPace(now time.Time) {
-	f.stageN++
-	f.grown++
-	if f.ramp {
-		if f.grown >= growEvery && now.Sub(f.stage) >= 500*time.Millisecond {
-			f.floor = f.pace
-			f.pace *= 2
-			f.stage, f.stageN, f.grown = now, 0, 0
+// patience is the hold that keeps refused probes inside their share of the acceptances.
+func (f *finder) patience(t float64) float64 {
+	recent := 0
+	for _, m := range f.moves {
+		if m >= t-surpriseSpan {
+			recent++
 		}
-		return
 	}
-	if f.grown >= growEvery && !now.Before(f.tryAt) {
-		f.pace *= paceGrowth
-		f.grown = 0
-	}
+	share := min(restless, quiet*(1+4*float64(recent)))
+	return max(holdFirst, min(holdMost, 1000/share/f.accepted.rate(t)))
 }
 
-func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
-	f.refusal++
-	n := max(r.InFlight, 1)
-	if r.Probe {
-		// The wait was too short; this tells nothing of the limit while one is paced.
-		return
-	}
-	if !fresh {
-		// The same burst: it can only tell that the edge is lower.
-		if f.pace == 0 && !f.trying && n-1 < f.edge {
-			f.edge = max(n-1, 1)
-			f.w = f.edge
+// keep holds for a while before the next probe.
+func (f *finder) keep(t, hold float64) {
+	f.cut, f.hold = t, hold
+	f.probe, f.step, f.probeAt = -1, 1, t+hold
+}
+
+// tally counts acceptances of the last 10 to 20 seconds.
+type tally struct {
+	start     float64
+	now, past int
+}
+
+const tallySpan = 10.0 // s
+
+func (c *tally) add(t float64) {
+	for t >= c.start+tallySpan {
+		if t >= c.start+2*tallySpan {
+			c.start, c.now, c.past = t, 0, 0
+			break
 		}
-		return
+		c.start, c.past, c.now = c.start+tallySpan, c.now, 0
 	}
-	if f.epochs == 0 {
-		f.since, f.got, f.burst = now, 0, f.epochGot
-		f.firstCut = now
-	}
-	f.epochs++
-	f.quietSince = now
-	f.round, f.full = 0, false
-	if f.pace > 0 {
-		f.repace(now)
-		return
-	}
-	if f.trying && n > f.edge {
-		f.trying, f.w = false, f.edge
-		f.hold = min(max(f.hold, holdFirst)*2, holdMost)
-		f.tryAt = now.Add(f.hold)
-		return
-	}
-	f.trying = false
-	// More than this were accepted at once before: that is no limit on the number in flight. At the same number a race
-	// between our count and theirs may explain it once.
-	switch {
-	case n < f.best:
-		f.contradicted = 2
-	case n == f.best:
-		f.contradicted++
-	}
-	if n <= 1 || f.contradicted >= 2 {
-		f.startPace(now)
-		return
-	}
-	if f.w > n-1 {
-		f.was = f.w
-	}
-	f.edge = n - 1
-	f.w, f.best = f.edge, min(f.best, f.edge)
-	f.tryAt = now.Add(f.hold)
+	c.now++
 }
 
-// startPace begins to pace at 0.9 of the accepted rate of the last second or more, doubling until it is refused.
-func (f *finder) startPace(now time.Time) {
-	span, got := now.Sub(f.since), f.got
-	if span < time.Second {
-		span, got = max(now.Sub(f.epochStart), time.Second), max(f.epochGot, f.burst)
-	}
-	f.was = f.w
-	f.pace = max(paceCut*float64(got)/span.Seconds(), paceLeast)
-	f.ramp, f.floor = true, 0
-	f.stage, f.stageN = now, 0
-	f.next = now
+// rate is the acceptances a second, at least 0.02.
+func (c *tally) rate(t float64) float64 {
+	span := min(tallySpan, c.start) + t - c.start
+	return max(0.02, float64(c.now+c.past)/max(1, span))
 }
 
-// repace lowers the pace after a refusal under it. At a refusal the other side has nothing left, so what came through
-// since the stage began, less what may have been saved up before it, came at the limit's own rate.
-func (f *finder) repace(now time.Time) {
-	span := now.Sub(f.stage).Seconds()
-	measured := 0.0
-	if span > 0 {
-		measured = (float64(f.stageN) - float64(f.burst)) / span
-	}
-	old := f.pace
-	switch {
-	case f.ramp:
-		f.pace = paceMargin * math.Min(math.Max(measured, f.floor), old)
-	case measured > old/2:
-		f.pace = paceMargin * math.Min(measured, old)
-	default:
-		f.pace = old * paceCut
-	}
-	if f.pace < old/4 {
-		f.pace = old / 4 // too short a stage to tell
-	}
-	f.ramp = false
-	f.pace = math.Max(f.pace, paceLeast)
-	f.stage, f.stageN, f.grown = now, 0, 0
-	f.tryAt = now.Add(f.hold)
-	f.hold = min(f.hold*2, holdMost)
+// latency watches for answers that grow slower: a queue builds up on the other side.
+type latency struct {
+	sum  float64
+	n    int
+	best float64
 }
 
-func (f *finder) evidence() string {
-	switch {
-	case f.pace > 0:
-		return fmt.Sprintf("%.3g starts a second; %d refusals", f.pace, f.refusal)
-	case f.edge > 0:
-		return fmt.Sprintf("%d in flight; refused at %d; %d refusals", f.edge, f.edge+1, f.refusal)
+const (
+	latencySamples = 20
+	latencyTwice   = 2.0
+	latencyDrift   = 1.01
+	latencyLeast   = 0.1 // s: below, noise doubles it
+)
+
+// slower lowers w when the mean of the last answers is above twice the best.
+func (f *finder) slower(t, sent float64) {
+	l := &f.lat
+	l.sum += t - sent
+	if l.n++; l.n < latencySamples {
+		return
 	}
-	return ""
+	mean := l.sum / latencySamples
+	l.sum, l.n = 0, 0
+	if l.best == 0 {
+		l.best = mean
+	}
+	l.best = min(mean, l.best*latencyDrift)
+	if mean <= latencyTwice*l.best || mean < latencyLeast || f.w <= 2 || f.limit() == 0 {
+		return
+	}
+	f.w = max(2, int(float64(f.w)*max(0.6, 1.5*l.best/mean)))
+	if f.study != nil {
+		f.keep(t, min(holdMost, 2*f.hold))
+	} else {
+		f.grown = t + f.confirm()
+	}
 }

@@ -1,0 +1,67 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// evidence says in words what the finder believes and what that rests on; empty: it was never refused.
+func (f *finder) evidence() string {
+	if f.study == nil {
+		return ""
+	}
+	seen := plural(f.refusals, "refusal")
+	switch f.model.kind {
+	case windowModel:
+		kind := "sliding"
+		if f.model.fixed {
+			kind = "fixed"
+		}
+		windows := f.rec.cycle + int(max(0, f.last-f.adoptedAt)/f.model.span)
+		return fmt.Sprintf("%s per %s s, %s; %s, %s", plural(int(f.model.limit), "request"), short(f.model.span), kind, plural(windows, "window"), seen)
+	case bucketModel:
+		if f.ramp > 0 {
+			return fmt.Sprintf("a rate, not measured yet: at %s requests a second; %s", short(f.model.rate), seen)
+		}
+		burst := max(1, int(math.Round(f.model.limit)))
+		if f.model.rate < 0.5 {
+			return fmt.Sprintf("%s requests a minute, burst %d; %s", short(60*f.model.rate), burst, seen)
+		}
+		return fmt.Sprintf("%s requests a second, burst %d; %s", short(f.model.rate), burst, seen)
+	}
+	refusedAt := f.w + 1
+	for _, r := range f.rec.refs {
+		if r.n > f.w {
+			refusedAt = r.n
+		}
+	}
+	return fmt.Sprintf("%d in flight, refused at %d; %s", f.w, refusedAt, seen)
+}
+
+// perSecond is the pace that the model allows in the long run; zero: it bounds none.
+func (f *finder) perSecond() float64 {
+	switch {
+	case f.study == nil:
+	case f.model.kind == windowModel:
+		return f.model.limit / f.model.span
+	case f.model.kind == bucketModel:
+		return f.model.rate
+	}
+	return 0
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return strconv.Itoa(n) + " " + word + "s"
+}
+
+// short prints a number with three digits.
+func short(x float64) string {
+	if x >= 100 {
+		return strconv.Itoa(int(math.Round(x)))
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}

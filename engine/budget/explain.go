@@ -1,0 +1,274 @@
+package budget
+
+import (
+	"math"
+	"sort"
+)
+
+// modelKind is what kind of limit a model holds against time.
+type modelKind uint8
+
+const (
+	noModel     modelKind = iota
+	windowModel           // L starts in any W seconds
+	bucketModel           // a bucket of size L that leaks R a second
+)
+
+// model is an explanation of refusals by time; without one only the number in flight is bounded.
+type model struct {
+	kind  modelKind
+	limit float64 // starts in a window, or the bucket's size
+	span  float64 // the window's length in seconds
+	rate  float64 // of the bucket, a second
+	fixed bool    // the window has edges of its own
+}
+
+// fitted is a model with what it costs to believe it.
+type fitted struct {
+	model
+	lowest, highest float64 // of the rate that the record allows
+	cost            float64
+}
+
+// usual are the window lengths that people choose, with what each costs a priori.
+var usual = []struct{ span, cost float64 }{
+	{60, 0}, {1, .01}, {10, .02}, {900, .05}, {300, .04}, {3600, .08}, {30, .02}, {5, .03}, {15, .06}, {20, .06}, {2, .05},
+	{120, .05}, {600, .06}, {1800, .1}, {3, .07}, {45, .1}, {90, .1}, {180, .1}, {240, .1},
+}
+
+const (
+	fitRefusals = 24
+	fitBucket   = 800
+	// edgeTries is how many edges of a fixed window are tried inside the last bracket.
+	edgeTries = 6
+)
+
+// fit returns the model that explains best why the starts in the record since a time were let through and the refusals
+// were not; false: none does. A true explanation has the same usage at each refusal, and never more at an acceptance.
+func (r *record) fit(t, since, confirm float64) (fitted, bool) {
+	lo, hi := r.before(since), r.after(t-confirm)
+	if hi <= lo {
+		return fitted{}, false
+	}
+	acc := r.at[lo:hi]
+	refs := r.refs[max(0, len(r.refs)-fitRefusals):]
+	at := make([]float64, 0, fitRefusals)
+	for _, x := range refs {
+		if x.at >= since {
+			at = append(at, x.at)
+		}
+	}
+	if len(at) == 0 {
+		return fitted{}, false
+	}
+	best := fitted{cost: math.Inf(1)}
+	cycle := r.lastCycle(at[len(at)-1])
+	try := func(span, prior float64) {
+		if f, ok := r.fitWindow(t, acc, at, span, prior, cycle, since); ok && f.cost < best.cost {
+			best = f
+		}
+	}
+	for _, u := range usual {
+		try(u.span, u.cost)
+	}
+	if len(r.edges) > 0 && cycle > 0.9 {
+		try(cycle+0.01, 0.12)
+	}
+	if f, ok := fitMeter(acc, at); ok && f.cost < best.cost {
+		best = f
+	}
+	return best, !math.IsInf(best.cost, 1)
+}
+
+// lastCycle is how long it took from the first acceptance to room again, last time.
+func (r *record) lastCycle(lastRefusal float64) float64 {
+	switch n := len(r.edges); {
+	case n >= 2:
+		return max(0.1, r.edges[n-1].to-r.edges[n-2].to)
+	case n == 1:
+		return max(0.1, r.edges[0].to)
+	}
+	return max(0.1, lastRefusal)
+}
+
+// fitWindow tries one window length, sliding and with edges inside the last bracket.
+func (r *record) fitWindow(t float64, acc, refs []float64, span, prior, cycle, since float64) (fitted, bool) {
+	if span > 40*max(0.05, t-acc[0]) {
+		return fitted{}, false
+	}
+	if !r.whole && since <= 0 {
+		for len(refs) > 0 && refs[0]-span < acc[0] {
+			refs = refs[1:]
+		}
+	}
+	if len(refs) == 0 {
+		return fitted{}, false
+	}
+	far := math.Log2(span / cycle)
+	length := -0.15 * far
+	if span > cycle*1.02+0.05 {
+		length = 0.3 + 0.1*far
+	}
+	best := fitted{cost: math.Inf(1)}
+	consider := func(top int, counts []int, extra float64, fixed bool) {
+		least := counts[0]
+		for _, c := range counts {
+			least = min(least, c)
+		}
+		if least < 1 || float64(top) > float64(least)+max(1, 0.02*float64(least)) {
+			return
+		}
+		mis := 0.0
+		for _, c := range counts {
+			mis += float64(max(0, c-least-1))
+		}
+		mis /= float64(len(counts)) * float64(least)
+		cost := mis + prior + extra + length - 0.1*float64(min(5, len(refs)-1))
+		if cost < best.cost {
+			best = fitted{model: model{kind: windowModel, limit: float64(least), span: span, fixed: fixed}, cost: cost}
+		}
+	}
+	counts := make([]int, len(refs))
+	for i, x := range refs {
+		counts[i] = countBefore(acc, x) - countUpTo(acc, x-span)
+	}
+	consider(mostInSpan(acc, span), counts, 0, false)
+	if len(r.edges) > 0 {
+		e := r.edges[len(r.edges)-1]
+		for k := range edgeTries {
+			start := e.to - 1e-3 - (e.to-e.from)*float64(k)/edgeTries
+			for i, x := range refs {
+				counts[i] = countBefore(acc, x) - countBefore(acc, start+math.Floor((x-start)/span)*span)
+			}
+			consider(mostBetweenEdges(acc, start, span), counts, 0.02, true)
+		}
+	}
+	return best, !math.IsInf(best.cost, 1)
+}
+
+func countBefore(at []float64, x float64) int { return sort.SearchFloat64s(at, x) }
+func countUpTo(at []float64, x float64) int {
+	return sort.Search(len(at), func(i int) bool { return at[i] > x })
+}
+
+// mostInSpan is the greatest number of starts in any span.
+func mostInSpan(at []float64, span float64) int {
+	most, i := 0, 0
+	for j, x := range at {
+		for at[i] <= x-span {
+			i++
+		}
+		most = max(most, j-i+1)
+	}
+	return most
+}
+
+// mostBetweenEdges is the greatest number of starts between two edges of a fixed window.
+func mostBetweenEdges(at []float64, start, span float64) int {
+	most, c, last := 0, 0, math.Inf(-1)
+	for _, x := range at {
+		k := math.Floor((x - start) / span)
+		if k != last {
+			c, last = 0, k
+		}
+		c++
+		most = max(most, c)
+	}
+	return most
+}
+
+// metered is how full a bucket leaking a rate was: at most at an acceptance, at least at a refusal, and how unequal the
+// refusals are.
+type metered struct{ accepted, refused, spread float64 }
+
+// meter replays starts and refusals through a bucket that leaks rate, holding level at time from.
+func meter(acc, refs []float64, rate, level, from float64) metered {
+	m := metered{refused: math.Inf(1)}
+	var ys [refusalMost]float64
+	n, j := 0, 0
+	at := func(x float64) float64 { return max(0, level-max(0, x-from)*rate) + 1 }
+	for _, s := range acc {
+		for ; j < len(refs) && refs[j] <= s; j++ {
+			ys[n] = at(refs[j])
+			n++
+		}
+		level, from = at(s), max(from, s)
+		m.accepted = max(m.accepted, level)
+	}
+	for ; j < len(refs); j++ {
+		ys[n] = at(refs[j])
+		n++
+	}
+	for _, y := range ys[:n] {
+		m.refused = min(m.refused, y)
+	}
+	for _, y := range ys[:n] {
+		m.spread += max(0, y-m.refused-1)
+	}
+	m.spread /= float64(n) * m.refused
+	return m
+}
+
+// explains reports that one size of bucket lies between what was let through and what was refused (3 % tolerance).
+func (m metered) explains() bool { return m.refused > 1.0005 && m.accepted <= m.refused*1.03 }
+
+// fitMeter looks for a bucket, over all usual rates.
+func fitMeter(acc, refs []float64) (fitted, bool) {
+	acc = acc[max(0, len(acc)-fitBucket):]
+	for len(refs) > 0 && refs[0] < acc[0] {
+		refs = refs[1:]
+	}
+	if len(refs) == 0 {
+		return fitted{}, false
+	}
+	type option struct{ spread, rate, size float64 }
+	var options []option
+	least := math.Inf(1)
+	for rate := 0.02; rate < 1000; rate *= 1.15 {
+		if m := meter(acc, refs, rate, 0, acc[0]); m.explains() {
+			options = append(options, option{m.spread, rate, (min(m.accepted, m.refused) + m.refused) / 2})
+			least = min(least, m.spread)
+		}
+	}
+	good := options[:0]
+	for _, o := range options {
+		if o.spread <= least+0.02 {
+			good = append(good, o)
+		}
+	}
+	if len(good) == 0 {
+		return fitted{}, false
+	}
+	mid := good[len(good)/2]
+	f := fitted{
+		model:  model{kind: bucketModel, limit: mid.size, rate: mid.rate},
+		lowest: good[0].rate, highest: good[len(good)-1].rate,
+		cost: least + 0.05 - 0.1*float64(min(5, len(refs)-1)),
+	}
+	if mid.size/mid.rate > 30 {
+		f.cost += 2
+	}
+	return f, true
+}
+
+// roundest is a round number of a second or a minute inside the interval, nearest to rate, or rate: limits are set by
+// people.
+func roundest(lo, hi, rate float64) float64 {
+	for _, digits := range [][]float64{{1, 2, 5}, {3, 4, 6, 8, 1.5, 2.5}} {
+		for _, unit := range []float64{1, 1.0 / 60} {
+			best, far := 0.0, math.Inf(1)
+			for _, d := range digits {
+				for k := -2; k <= 3; k++ {
+					c := d * math.Pow10(k) * unit
+					if off := math.Abs(math.Log(c / rate)); c >= lo && c <= hi && off < far {
+						best, far = c, off
+					}
+				}
+			}
+			if best > 0 {
+				return best
+			}
+		}
+	}
+	return rate
+}

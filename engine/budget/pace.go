@@ -1,0 +1,223 @@
+package budget
+
+import "math"
+
+// adopt enforces a model from now on.
+func (f *finder) adopt(t float64, fit fitted) {
+	f.model = fit.model
+	f.adoptedAt = t
+	if f.model.kind == windowModel {
+		f.extra, f.extraStep, f.extraHold = 0, 1, 1
+		f.extraAt = t + f.model.span*max(3, 1000/(quiet*f.model.limit))
+	} else {
+		f.size = fit.limit
+		f.model.rate, f.model.limit = rateMargin*fit.rate, max(1, fit.limit-0.5)
+		f.level, f.levelAt, f.ramp = f.model.limit, t, 0
+		f.grow, f.growAt, f.growN, f.grew = growFirst, t+holdFirst, 0, 0
+	}
+	f.was = max(f.was, f.w)
+	f.next = t
+	f.keep(t, holdFirst)
+}
+
+// drainingRamp takes a bucket whose rate is not known: from an empty bucket nothing is lost until it is full again, and
+// the refusal that ends the doubling comes when sent = rate x time: it tells the rate.
+func (f *finder) drainingRamp(t, gap float64, sent int, lastRef, s float64, tried bool) {
+	rate := float64(min(max(sent, 1), 20)) / max(gap, 0.05)
+	if tried && !f.announced {
+		rate = 1 / max(0.05, s-lastRef)
+	}
+	rate = max(0.02, rate)
+	f.model = model{kind: bucketModel, rate: rate, limit: max(1, math.Floor(0.75*float64(sent)))}
+	f.adoptedAt = t
+	f.level, f.levelAt = 1, t
+	f.ramp, f.rampAt, f.rampEach = rate, t, max(0.2, 1.5/rate)
+	f.was = max(f.was, f.w)
+	f.growAt = math.Inf(1)
+	f.next = t
+	f.keep(t, holdFirst)
+}
+
+// leaked is the bucket's level at a time.
+func (f *finder) leaked(t float64) float64 {
+	return max(0, f.level-max(0, t-f.levelAt)*f.model.rate)
+}
+
+// modelOpen is when the model allows the next start; a time not after t: now.
+func (f *finder) modelOpen(t float64) float64 {
+	at := 0.0
+	if f.paced {
+		at = f.next
+	}
+	if f.model.kind == bucketModel {
+		if over := f.leaked(t) + 1 - f.model.limit; over > 1e-9 {
+			at = max(at, t+max(1e-4, over/f.model.rate))
+		}
+		return at
+	}
+	limit := int(f.model.limit)
+	if f.extra > 0 || t >= f.extraAt {
+		limit += max(f.extra, f.extraStep)
+	}
+	if nth, ok := f.rec.nthLast(limit); ok {
+		at = max(at, nth+f.model.span+0.011)
+	}
+	return at
+}
+
+// spend charges a start to the model, and lets a bucket that was held long enough grow.
+func (f *finder) spend(t float64) {
+	if f.model.kind == windowModel {
+		if f.extra == 0 && t >= f.extraAt {
+			f.extra = f.extraStep
+		}
+		f.space(t, 0.95*f.model.span/(f.model.limit+float64(f.extra)))
+		return
+	}
+	f.level, f.levelAt = f.leaked(t)+1, t
+	switch {
+	case f.ramp > 0:
+		f.model.rate = min(rateMost, max(f.model.rate, f.ramp*math.Exp2(min(20, (t-f.rampAt)/f.rampEach))))
+	case t >= f.growAt:
+		if f.growN++; float64(f.growN) >= max(10, f.model.limit) {
+			f.model.rate = min(rateMost, f.model.rate*f.grow)
+			f.grew, f.growLast = f.grew+1, f.grow
+			f.grow, f.growN = min(growMost, 1+2*(f.grow-1)), 0
+		}
+	}
+	// What was saved up in a pause may be caught up at twice the pace, not at once.
+	f.space(t, 0.5/f.model.rate)
+}
+
+// space makes the next start due after about gap, give or take a fifth. The jitter follows from the order of starts alone.
+func (f *finder) space(t, gap float64) {
+	f.turn = f.turn*6364136223846793005 + 1442695040888963407
+	f.next = t + gap*(0.8+0.4*float64(f.turn>>40)/(1<<24))
+}
+
+// repace brings a bucket's rate and size up to date after a refusal; false: nothing is known to do so with.
+func (f *finder) repace(t, s float64) bool {
+	acc := f.rec.at[f.rec.after(f.since):f.rec.before(s)]
+	acc = acc[max(0, len(acc)-fitBucket):]
+	var buf [8]float64
+	refs := buf[:0]
+	last := max(f.since, 0)
+	for _, x := range f.rec.refs[max(0, len(f.rec.refs)-len(buf)):] {
+		if x.at > f.since {
+			refs = append(refs, x.at)
+			if x.at < s {
+				last = max(last, x.at)
+			}
+		}
+	}
+	k := len(acc) - countUpTo(acc, last)
+	if k < 1 || len(refs) == 0 {
+		return false
+	}
+	estimate := float64(k) / max(1e-3, s-last)
+	was, wasSize, ramping := f.model.rate, f.model.limit, f.ramp > 0
+	if !f.fitRate(acc, refs, estimate) {
+		f.rateMoved(t, s, acc, estimate)
+	} else {
+		f.bucketHold(t)
+	}
+	if t-f.repaced < max(1, 5/was) && !ramping && f.model.rate > 0.93*was {
+		// Refused again at once: down, whatever the fit says.
+		f.model.rate, f.model.limit = 0.93*was, min(f.model.limit, wasSize)
+	}
+	f.model.rate = max(rateLeast, f.model.rate)
+	f.repaced, f.ramp, f.grew, f.cut = t, 0, 0, t
+	f.level, f.levelAt = f.model.limit, t
+	f.grow, f.growAt, f.growN = growFirst, t+f.hold, 0
+	return true
+}
+
+func (f *finder) bucketHold(t float64) { f.hold = min(max(2*f.hold, holdFirst), f.patience(t)) }
+
+// fitRate scans the rates that the record allows and takes the one nearest to what is wanted: the upper tenth after a
+// ramp (optimism costs one refusal, pessimism the rest of the job), else about the present one.
+func (f *finder) fitRate(acc, refs []float64, estimate float64) bool {
+	start, level := acc[0], 0.0
+	if f.since > 0 {
+		start, level = f.since, f.sinceLevel
+	}
+	type option struct{ spread, rate, size float64 }
+	var options []option
+	least := math.Inf(1)
+	for rate := max(0.01, min(estimate, f.model.rate)/3); rate < 3*max(estimate, min(f.model.rate, 8*estimate)); rate *= 1.025 {
+		if m := meter(acc, refs, rate, level, start); m.explains() {
+			options = append(options, option{m.spread, rate, m.refused})
+			least = min(least, m.spread)
+		}
+	}
+	good := options[:0]
+	for _, o := range options {
+		if o.spread <= least+0.01 {
+			good = append(good, o)
+		}
+	}
+	if len(good) == 0 {
+		return false
+	}
+	want := f.model.rate / rateUp
+	switch {
+	case f.ramp > 0:
+		want = good[int(float64(len(good))*0.9)].rate
+	case f.grew > 0:
+		want = f.model.rate / math.Pow(f.growLast, 1.5)
+	}
+	best, far := good[0], math.Inf(1)
+	for _, o := range good {
+		off := math.Abs(math.Log(o.rate / want))
+		if f.size > 0 {
+			off += 3 * math.Abs(math.Log(max(1, o.size)/max(1, f.size)))
+		}
+		if off < far {
+			best, far = o, off
+		}
+	}
+	rate := best.rate
+	if lo, hi := good[0].rate, good[len(good)-1].rate; f.grew == 0 && hi < 2*lo {
+		rate = roundest(lo, hi, rate)
+	}
+	f.model.rate, f.model.limit = rateMargin*rate, max(1, best.size-1.1)
+	if f.size == 0 {
+		f.size = best.size
+	} else {
+		f.size = 0.7*f.size + 0.3*best.size
+	}
+	return true
+}
+
+const rateUp = 1.02 // refused without growing: a little less than the present rate is wanted
+
+// rateMoved gives up the record before a change of the other side's rate.
+func (f *finder) rateMoved(t, s float64, acc []float64, estimate float64) {
+	if f.grew > 0 {
+		// Up: the bucket was full when growth began, so the rate is the one that makes its level reach the size now.
+		grown := acc[countBefore(acc, f.growAt):]
+		size := f.size
+		if size == 0 {
+			size = f.model.limit + 1
+		}
+		rate := f.model.rate / 1.5
+		if len(grown) > 0 {
+			best := math.Inf(1)
+			for k := range 60 {
+				r := f.model.rate / math.Pow(1.03, float64(k))
+				if off := math.Abs(meter(grown, []float64{s}, r, 0, grown[0]).refused - size); off < best {
+					best, rate = off, rateMargin*r
+				}
+			}
+		}
+		f.model.rate, f.since, f.sinceLevel = rate, f.growAt, 0
+	} else {
+		level := 0.5
+		if f.size > 0 {
+			level = f.size - 0.5
+		}
+		f.model.rate, f.since, f.sinceLevel = min(0.9*f.model.rate, estimate), s, max(f.model.limit, level)
+	}
+	f.surprise(t)
+	f.hold = holdFirst / 2
+}

@@ -1,0 +1,125 @@
+package budget
+
+import (
+	"slices"
+	"sort"
+)
+
+// The record's bounds: with 10 bytes a start it stays under 12 KB.
+const (
+	recordMost  = 1000
+	refusalMost = 40
+	edgeMost    = 4
+)
+
+// record is what a finder knows of the past: the starts that were not refused, the last refusals, and the spans in which
+// room came back. Times are seconds since the finder's origin, strictly increasing.
+type record struct {
+	at    []float64
+	n     []uint16 // in flight at that start, itself included
+	refs  []refusedAt
+	edges []edge
+	cycle int // edges seen in all
+	whole bool
+	synth float64 // starts up to here are an even spread of a count, made up at the first refusal
+}
+
+type refusedAt struct {
+	at float64
+	n  int
+}
+
+// edge brackets a moment at which room came back: refused at from, accepted at to.
+type edge struct{ from, to float64 }
+
+// newRecord spreads count starts evenly from first to last: before its first refusal a finder only counts.
+func newRecord(count int, first, last float64, n int) *record {
+	kept := min(count, recordMost)
+	r := &record{at: make([]float64, 0, max(kept, 32)), whole: kept == count, synth: last}
+	for i := count - kept; i < count; i++ {
+		at := last
+		if count > 1 {
+			at = first + (last-first)*float64(i)/float64(count-1)
+		}
+		r.add(at, n)
+	}
+	return r
+}
+
+// add appends a start and returns the time it is known under.
+func (r *record) add(at float64, n int) float64 {
+	if k := len(r.at); k > 0 && at <= r.at[k-1] {
+		at = r.at[k-1] + 1e-7 // keep the order of a burst
+	}
+	if len(r.at) >= recordMost {
+		drop := recordMost / 4
+		r.at, r.n = slices.Delete(r.at, 0, drop), slices.Delete(r.n, 0, drop)
+		r.whole = false
+	}
+	r.at, r.n = append(r.at, at), append(r.n, uint16(min(n, 1<<16-1)))
+	return at
+}
+
+// drop takes a refused start out: the one at that time, or among the made-up ones the last before it.
+func (r *record) drop(at float64) {
+	i := r.after(at + 1e-5) // starts of one instant lie 0.1 us apart
+	if i == 0 {
+		return
+	}
+	i--
+	if at-r.at[i] > 1e-5 && at > r.synth+1e-5 {
+		return
+	}
+	r.at, r.n = slices.Delete(r.at, i, i+1), slices.Delete(r.n, i, i+1)
+}
+
+func (r *record) refuse(at float64, n int) {
+	if len(r.refs) == refusalMost {
+		r.refs = slices.Delete(r.refs, 0, 1)
+	}
+	i := sort.Search(len(r.refs), func(i int) bool { return r.refs[i].at > at })
+	r.refs = slices.Insert(r.refs, i, refusedAt{at, n})
+}
+
+func (r *record) back(from, to float64) {
+	if len(r.edges) == edgeMost {
+		r.edges = slices.Delete(r.edges, 0, 1)
+	}
+	r.edges = append(r.edges, edge{from, to})
+	r.cycle++
+}
+
+// before is the number of starts earlier than at, after the number not later than at.
+func (r *record) before(at float64) int { return sort.SearchFloat64s(r.at, at) }
+func (r *record) after(at float64) int {
+	return sort.Search(len(r.at), func(i int) bool { return r.at[i] > at })
+}
+
+// within is the number of starts in (at-span, at].
+func (r *record) within(at, span float64) int { return r.after(at) - r.after(at-span) }
+
+// nthLast is the time of the n-th last start; false: there are fewer.
+func (r *record) nthLast(n int) (float64, bool) {
+	if n < 1 || len(r.at) < n {
+		return 0, false
+	}
+	return r.at[len(r.at)-n], true
+}
+
+// contradictions is how often one fixed number in flight fails to explain the last refusals: between two of them as many,
+// or more, were let through.
+func (r *record) contradictions() int {
+	bad := 0
+	last := r.refs[max(0, len(r.refs)-6):]
+	for i := 1; i < len(last); i++ {
+		a, b := last[i-1], last[i]
+		top := 0
+		for k := r.after(a.at); k < r.before(b.at); k++ {
+			top = max(top, int(r.n[k]))
+		}
+		if top >= a.n || top >= b.n {
+			bad++
+		}
+	}
+	return bad
+}
