@@ -55,6 +55,9 @@ func orUnknown(s string) string {
 func (p *Picture) stateLine(l *widget.Line, r *view.DomainRow, d *view.DomainDetail) *widget.Line {
 	m := p.Look.Glyphs.State(string(r.State))
 	l.Strong(true).Text(m.Role, m.Glyph+" "+m.Word).Strong(false)
+	if wish := p.Wishes[p.List.Selected]; wish != "" {
+		l.Text(themes.Focus, ", "+wish)
+	}
 	if r.State == view.StatePause && !r.Paused.IsZero() {
 		l.Text(themes.Text, " by you since "+p.clockOf(r.Paused))
 	} else if d != nil && !d.Since.IsZero() {
@@ -62,9 +65,6 @@ func (p *Picture) stateLine(l *widget.Line, r *view.DomainRow, d *view.DomainDet
 	}
 	if r.Until.After(p.Now) {
 		l.Text(themes.Text, ", wakes "+p.clockOf(r.Until))
-	}
-	if wish := p.Wishes[p.List.Selected]; wish != "" {
-		l.Text(themes.Focus, "   "+wish)
 	}
 	return l
 }

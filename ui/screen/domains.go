@@ -189,7 +189,7 @@ func (p *Picture) table(rows int) widget.Table {
 		cols = append(cols[:fixedColumns:fixedColumns], cols[fixedColumns+shift:]...)
 	}
 	t := widget.Table{
-		Columns: cols, Sort: string(s.sorted()), Down: s.Reverse == (s.sorted() == view.SortDomain),
+		Columns: cols, Sort: string(s.sorted()), Down: s.down(),
 		Focused: s.Pane == 0, Empty: p.noDomains(),
 	}
 	window, first := s.window(p.Data, rows)
@@ -221,7 +221,7 @@ func (p *Picture) cells(r *view.DomainRow, name string) []widget.Cell {
 	draw(func(l *widget.Line, w int) {
 		s := ofLimit(r.InFlight, r.Limit)
 		n := max(len(s), 5) + 1
-		l.Gauge(role, r.InFlight, r.Limit, r.LimitWas, max(w-n, 0)).Fit(themes.Text, s, min(n, w), widget.Right)
+		p.domainGauge(l, role, r, max(w-n, 0)).Fit(themes.Text, s, min(n, w), widget.Right)
 	})
 	draw(func(l *widget.Line, w int) { p.remainingCell(l, r.Remaining, w) })
 	text(themes.Text, p.reset(r.Remaining))

@@ -50,10 +50,19 @@ func (s *List) sorted() view.Sort {
 	return s.Sort
 }
 
+// down tells whether the greatest comes first. Names, what is left and waits begin with the least.
+func (s *List) down() bool {
+	switch s.sorted() {
+	case view.SortDomain, view.SortRemaining, view.SortCooldown:
+		return s.Reverse
+	}
+	return !s.Reverse
+}
+
 func (s *List) sortWord(look *widget.Look) string {
-	arrow := look.Glyphs.Desc
-	if s.Reverse {
-		arrow = look.Glyphs.Asc
+	arrow := look.Glyphs.Asc
+	if s.down() {
+		arrow = look.Glyphs.Desc
 	}
 	return "sort: " + string(s.sorted()) + " " + arrow
 }

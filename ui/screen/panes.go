@@ -22,7 +22,7 @@ func (p *Picture) flightPane(w, h int) []string {
 		p.state(l, r, p.Data.Names[first+i], 8)
 		l.Fit(themes.Text, r.Domain, name, widget.Left).Gap(1)
 		role := p.Look.Glyphs.State(string(r.State)).Role
-		l.Gauge(role, r.InFlight, r.Limit, r.LimitWas, min(max(inner-name-28, 6), 16))
+		p.domainGauge(l, role, r, min(max(inner-name-28, 6), 16))
 		l.Gap(1).Fit(themes.Text, ofLimit(r.InFlight, r.Limit), 7, widget.Right)
 		note, noteRole := p.domainNote(r)
 		if note != "" {
@@ -64,6 +64,14 @@ func (p *Picture) state(l *widget.Line, r *view.DomainRow, name string, w int) {
 		return
 	}
 	l.State(string(r.State), w).Gap(1)
+}
+
+// domainGauge is in flight against the ceiling; where there is none there is nothing to measure against.
+func (p *Picture) domainGauge(l *widget.Line, role themes.Role, r *view.DomainRow, w int) *widget.Line {
+	if r.Limit <= 0 {
+		return l.Gap(w)
+	}
+	return l.Gauge(role, r.InFlight, r.Limit, r.LimitWas, w)
 }
 
 func (p *Picture) noDomains() string {
