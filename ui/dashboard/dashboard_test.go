@@ -557,6 +557,41 @@ func TestRandomKeys(t *testing.T) {
 	}
 }
 
+func TestStillNeedsNoTerminal(t *testing.T) {
+	lines, err := Still(&script{frame: sample.Normal()}, Options{Getenv: func(string) string { return "" }}, 80, 24, "2j")
+	if err != nil || len(lines) != 24 || !strings.Contains(lines[1], "▌2 Domains▐") {
+		t.Fatalf("%v\n%s", err, strings.Join(lines, "\n"))
+	}
+	if _, err := Still(&script{panic: true}, Options{}, 80, 24, ""); err == nil {
+		t.Error("a panic was not told")
+	}
+}
+
+func TestLocaleWithoutUnicodeGetsASCII(t *testing.T) {
+	for value, unicode := range map[string]bool{"": true, "C": false, "POSIX": false, "en_GB.UTF-8": true, "de_DE.utf8": true, "de_DE@euro": false} {
+		lines, err := Still(&script{frame: sample.Normal()}, Options{Getenv: func(k string) string {
+			if k == "LANG" {
+				return value
+			}
+			return ""
+		}}, 120, 36, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(lines, ""), "●"); got != unicode {
+			t.Errorf("LANG=%q: our signs %v", value, got)
+		}
+	}
+}
+
+func TestAZoomedPaneEndsWithItsRoom(t *testing.T) {
+	d := drive(t, sample.Normal(), 120, 36)
+	d.press("2", "tab", "tab", "z")
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.sees("10 of 10")
+	d.sees("▶  ◔ COOL")
+}
+
 func TestTitlesOfTheScreensAreTheTabs(t *testing.T) {
 	d := drive(t, sample.Normal(), 120, 36)
 	if d.m.tab != screen.Overview {

@@ -150,12 +150,24 @@ func New(source Source, opt Options) *Model {
 	if opt.NoColor {
 		m.profile = themes.NoColor
 	}
+	m.opt.ASCII = opt.ASCII || !unicodeLocale(opt.Getenv)
 	m.tick = func(chain int, every time.Duration) tea.Cmd {
 		return tea.Every(every, func(now time.Time) tea.Msg { return frameMsg{chain, now} })
 	}
 	m.copy = func(string) tea.Cmd { return nil }
 	m.wear(opt.Theme)
 	return m
+}
+
+// unicodeLocale tells whether the locale can show our signs. POSIX looks at LC_ALL, LC_CTYPE and LANG in this order and
+// takes the first that is set; where none is, the terminal is taken to be a modern one.
+func unicodeLocale(getenv func(string) string) bool {
+	for _, key := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(getenv(key)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return true
 }
 
 // wear loads a theme; one that cannot be loaded is told and the default worn.
@@ -221,6 +233,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		if msg.Width != m.w || msg.Height != m.h {
 			m.w, m.h = max(msg.Width, 0), max(msg.Height, 0)
+			if m.panes() < 2 {
+				m.list.Pane, m.list.Zoomed = 0, false
+			}
 			m.changed()
 			m.refresh()
 		}

@@ -148,6 +148,7 @@ func (m *Model) act(a screen.Act) {
 			return
 		}
 	}
+	m.changedAt = m.now // the answer is looked for at full pace
 	for _, c := range a.Do {
 		m.source.Do(c)
 		if c.Verb == engine.SetLimit {
@@ -178,7 +179,7 @@ func (m *Model) takeBack() {
 	m.say(themes.Text, "undone: "+text, "")
 }
 
-// asked are the limits that are wished for and not yet seen.
+// askedLimits are the limits that are wished for and not yet seen.
 func (m *Model) askedLimits() map[string]int {
 	asked := make(map[string]int)
 	for name, w := range m.wishes {

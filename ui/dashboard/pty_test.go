@@ -105,7 +105,7 @@ func open(t *testing.T, mode string) *console {
 	t.Helper()
 	c := &console{t: t, screen: vt.NewEmulator(120, 36), news: make(chan struct{}, 1), closed: make(chan struct{})}
 	c.cmd = exec.Command(os.Args[0])
-	c.cmd.Env = append(os.Environ(), childEnv+"="+mode, "TERM=xterm-256color", "NO_COLOR=", "SSH_CONNECTION=", "TMUX=",
+	c.cmd.Env = append(os.Environ(), childEnv+"="+mode, "TERM=xterm-256color", "NO_COLOR=", "SSH_CONNECTION=", "TMUX=", "LC_ALL=C.UTF-8",
 		// Bubble Tea v1 notes its terminal again on coming back, while its own resize handler reads that: the same value,
 		// and nothing to do with us. Races of ours are found in the programs of program_test.go.
 		"GORACE=exitcode=0")

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/mattn/go-isatty"
@@ -32,6 +34,24 @@ func Run(ctx context.Context, source Source, opt Options) error {
 		return ErrNoTerminal
 	}
 	return run(ctx, New(source, opt), opt.Input, opt.Output, nil)
+}
+
+// Still draws one picture of source as a terminal of w by h cells shows it after typed was typed, without a terminal: what
+// screen.SVG makes a picture file of. It returns h lines of w cells, or the panic that drawing met.
+func Still(source Source, opt Options, w, h int, typed string) ([]string, error) {
+	m := New(source, opt)
+	m.tick = func(int, time.Duration) tea.Cmd { return nil }
+	m.Update(tea.WindowSizeMsg{Width: w, Height: h})
+	for _, r := range typed {
+		m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+	}
+	m.toast = toast{}
+	m.changed()
+	view := m.View()
+	if err := m.crash.err(); err != nil {
+		return nil, err
+	}
+	return strings.Split(view, "\n"), nil
 }
 
 // run drives a model's program on any reader and writer. started, when not nil, is told the program before it runs.
