@@ -39,9 +39,10 @@ type RunSpec struct {
 	Provider string          //
 	Settings json.RawMessage // what resume needs: the options of the run, without secrets
 	Options  string          // identity of the request options: results of other runs are reused only when it is the same
-	// Credentials is how many keys may serve the run; zero counts as one. A key's cooldown shows as what the tasks wait for
-	// only when all of them cool down.
+	// Credentials is how many keys may serve the run, Accounts how many accounts they belong to; zero counts as one, and
+	// Accounts then as Credentials. A cooldown of one shows as what the tasks wait for only when all of them cool down.
 	Credentials int
+	Accounts    int
 }
 
 // Run is a run with its totals.

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"errors"
 	"io/fs"
@@ -270,9 +269,9 @@ func TestOpenAtTheSameInstant(t *testing.T) {
 		errs := make(chan error)
 		for range 4 {
 			go func() {
-				s, err := Open(context.Background(), path, Options{})
+				s, err := Open(t.Context(), path, Options{})
 				if err == nil {
-					_, err = s.CreateRun(context.Background(), RunSpec{Provider: "direct"})
+					_, err = s.CreateRun(t.Context(), RunSpec{Provider: "direct"})
 					err = errors.Join(err, s.Close())
 				}
 				errs <- err
@@ -293,7 +292,7 @@ func TestOpenAtTheSameInstant(t *testing.T) {
 func TestVirtualTime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scrapetop.db")
 	synctest.Test(t, func(t *testing.T) {
-		s, err := Open(context.Background(), path, Options{Fast: true})
+		s, err := Open(t.Context(), path, Options{Fast: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +300,7 @@ func TestVirtualTime(t *testing.T) {
 		start := time.Now()
 		time.Sleep(time.Hour)
 		write(t, s, accept(run.ID, tasks[0], "later"))
-		got, ok, err := s.Cached(context.Background(), "http://a.test/1", "direct", "o", start.Add(time.Minute))
+		got, ok, err := s.Cached(t.Context(), "http://a.test/1", "direct", "o", start.Add(time.Minute))
 		if err != nil || !ok || !got.FetchedAt.Equal(start.Add(time.Hour)) {
 			t.Errorf("%v %v %v", got.FetchedAt, ok, err)
 		}

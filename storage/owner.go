@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -132,9 +131,7 @@ func (s *Store) owners(conn *sql.Conn, run int64) (dead []deadOwner, held int64,
 
 // register takes a lock file of our own and writes the row that names it. Nobody sees the row before the lock is held.
 func (s *Store) register(conn *sql.Conn) (*owner, error) {
-	token := make([]byte, 6)
-	rand.Read(token) // never fails
-	me := &owner{name: hex.EncodeToString(token)}
+	me := &owner{name: rand.Text()} // not the id: a database that was removed may have left a file of that name
 	var err error
 	if me.lock, err = os.OpenFile(s.lockPath(me.name), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600); err != nil {
 		return nil, fmt.Errorf("lock file: %w", err)

@@ -239,7 +239,7 @@ func TestStoresOwningAtTheSameInstant(t *testing.T) {
 		errs := make([]error, len(stores))
 		var group sync.WaitGroup
 		for i, s := range stores {
-			group.Go(func() { _, errs[i] = s.Own(context.Background(), 1) })
+			group.Go(func() { _, errs[i] = s.Own(t.Context(), 1) })
 		}
 		group.Wait()
 		owned := 0

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -15,10 +16,11 @@ func (s *Store) CreateRun(ctx context.Context, spec RunSpec) (Run, error) {
 		return Run{}, fmt.Errorf("settings of the run: %w", err)
 	}
 	var id int64
+	keys := max(spec.Credentials, 1)
 	err = s.do(ctx, func(conn *sql.Conn) error {
 		r, err := conn.ExecContext(context.Background(),
-			`INSERT INTO run (name, input, provider, settings, options, credentials, state, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			spec.Name, spec.Input, spec.Provider, settings, spec.Options, max(spec.Credentials, 1), string(RunRunning), ms(time.Now()))
+			`INSERT INTO run (name, input, provider, settings, options, credentials, accounts, state, started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			spec.Name, spec.Input, spec.Provider, settings, spec.Options, keys, cmp.Or(spec.Accounts, keys), string(RunRunning), ms(time.Now()))
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"os"
@@ -129,7 +128,7 @@ func accept(run int64, t Task, body string) Tx {
 // query runs a query on a plain connection, as a user of the file would, and returns the rows joined by "|".
 func query(t testing.TB, s *Store, q string, args ...any) []string {
 	t.Helper()
-	rows, err := s.read.QueryContext(context.Background(), q, args...)
+	rows, err := s.read.QueryContext(t.Context(), q, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

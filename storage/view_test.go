@@ -41,29 +41,33 @@ func TestWhatPendingTasksWaitFor(t *testing.T) {
 		name        string
 		provider    string
 		credentials int
+		accounts    int
 		cooldowns   []Cooldown
 		pauses      []Pause
 		want        string
 	}{
-		{"nothing", "evomi", 1, nil, nil, "NULL|NULL"},
-		{"a domain", "direct", 1, []Cooldown{cool("domain", "a.test", time.Hour)}, nil, "domain:a.test|" + text(time.Hour)},
-		{"another domain", "direct", 1, []Cooldown{cool("domain", "b.test", time.Hour)}, nil, "NULL|NULL"},
-		{"one that is over", "direct", 1, []Cooldown{cool("domain", "a.test", -time.Hour)}, nil, "NULL|NULL"},
-		{"a tenant", "direct", 1, []Cooldown{cool("tenant", "acme", time.Hour)}, nil, "tenant:acme|" + text(time.Hour)},
-		{"the longer of two", "evomi", 1, []Cooldown{cool("domain", "a.test", time.Minute), cool("provider", "evomi", time.Hour)}, nil, "provider:evomi|" + text(time.Hour)},
-		{"another provider", "evomi", 1, []Cooldown{cool("provider", "spidra", time.Hour)}, nil, "NULL|NULL"},
-		{"our address there", "spidra", 1, []Cooldown{cool("ip", "spidra", time.Hour)}, nil, "ip:spidra|" + text(time.Hour)},
-		{"the only account", "evomi", 1, []Cooldown{cool("account", "acme-plan", time.Hour)}, nil, "account:acme-plan|" + text(time.Hour)},
-		{"one account of two", "evomi", 2, []Cooldown{cool("account", "acme-plan", time.Hour)}, nil, "NULL|NULL"},
-		{"both accounts: the first to open", "evomi", 2, []Cooldown{cool("account", "one", time.Hour), cool("account", "two", time.Minute)}, nil, "account:two|" + text(time.Minute)},
-		{"keys are nothing to direct", "direct", 1, []Cooldown{cool("credential", "main", time.Hour)}, nil, "NULL|NULL"},
-		{"a pause, which has no end", "direct", 1, []Cooldown{cool("provider", "direct", time.Hour)}, []Pause{{Scope: "domain", Key: "a.test"}}, "domain:a.test|NULL"},
-		{"everything", "direct", 1, nil, []Pause{{Scope: "global"}}, "global|NULL"},
+		{"nothing", "evomi", 1, 0, nil, nil, "NULL|NULL"},
+		{"a domain", "direct", 1, 0, []Cooldown{cool("domain", "a.test", time.Hour)}, nil, "domain:a.test|" + text(time.Hour)},
+		{"another domain", "direct", 1, 0, []Cooldown{cool("domain", "b.test", time.Hour)}, nil, "NULL|NULL"},
+		{"one that is over", "direct", 1, 0, []Cooldown{cool("domain", "a.test", -time.Hour)}, nil, "NULL|NULL"},
+		{"a tenant", "direct", 1, 0, []Cooldown{cool("tenant", "acme", time.Hour)}, nil, "tenant:acme|" + text(time.Hour)},
+		{"the longer of two", "evomi", 1, 0, []Cooldown{cool("domain", "a.test", time.Minute), cool("provider", "evomi", time.Hour)}, nil, "provider:evomi|" + text(time.Hour)},
+		{"another provider", "evomi", 1, 0, []Cooldown{cool("provider", "spidra", time.Hour)}, nil, "NULL|NULL"},
+		{"our address there", "spidra", 1, 0, []Cooldown{cool("ip", "spidra", time.Hour)}, nil, "ip:spidra|" + text(time.Hour)},
+		{"the only account", "evomi", 1, 0, []Cooldown{cool("account", "acme-plan", time.Hour)}, nil, "account:acme-plan|" + text(time.Hour)},
+		{"one account of two", "evomi", 2, 0, []Cooldown{cool("account", "acme-plan", time.Hour)}, nil, "NULL|NULL"},
+		{"both accounts: the first to open", "evomi", 2, 0, []Cooldown{cool("account", "one", time.Hour), cool("account", "two", time.Minute)}, nil, "account:two|" + text(time.Minute)},
+		{"two keys of one account", "evomi", 2, 1, []Cooldown{cool("account", "acme-plan", time.Hour)}, nil, "account:acme-plan|" + text(time.Hour)},
+		{"one key of two", "evomi", 2, 1, []Cooldown{cool("credential", "main", time.Hour)}, nil, "NULL|NULL"},
+		{"a provider without a name", "evomi", 1, 0, []Cooldown{cool("provider", "", time.Hour)}, nil, "provider|" + text(time.Hour)},
+		{"keys are nothing to direct", "direct", 1, 0, []Cooldown{cool("credential", "main", time.Hour)}, nil, "NULL|NULL"},
+		{"a pause, which has no end", "direct", 1, 0, []Cooldown{cool("provider", "direct", time.Hour)}, []Pause{{Scope: "domain", Key: "a.test"}}, "domain:a.test|NULL"},
+		{"everything", "direct", 1, 0, nil, []Pause{{Scope: "global"}}, "global|NULL"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			s := openTemp(t, Options{Fast: true})
-			run, err := s.CreateRun(t.Context(), RunSpec{Provider: c.provider, Credentials: c.credentials})
+			run, err := s.CreateRun(t.Context(), RunSpec{Provider: c.provider, Credentials: c.credentials, Accounts: c.accounts})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -85,7 +85,7 @@ func holdWriter(t *testing.T, s *Store) (release func()) {
 	t.Helper()
 	started, end := make(chan struct{}), make(chan struct{})
 	go func() {
-		if err := s.do(context.Background(), func(*sql.Conn) error { close(started); <-end; return nil }); err != nil {
+		if err := s.do(t.Context(), func(*sql.Conn) error { close(started); <-end; return nil }); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -266,7 +266,7 @@ func TestReadersBesideABusyWriter(t *testing.T) {
 				}
 			})
 		}
-		if err := s.Sync(context.Background()); err != nil {
+		if err := s.Sync(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -279,7 +279,7 @@ func TestReadersBesideABusyWriter(t *testing.T) {
 					more = false
 				default:
 				}
-				sum, err := s.Summary(context.Background(), run.ID)
+				sum, err := s.Summary(t.Context(), run.ID)
 				if err != nil {
 					t.Error(err)
 					return

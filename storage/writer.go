@@ -72,7 +72,10 @@ func startWriter(ctx context.Context, path string, fast bool, all []step) (*writ
 		if w.conn, err = w.db.Conn(ctx); err == nil || !isBusy(err) {
 			break
 		}
-		time.Sleep(20 * time.Millisecond)
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+		}
 	}
 	if err == nil {
 		err = migrate(ctx, w.conn, all)

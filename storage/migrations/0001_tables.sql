@@ -14,7 +14,8 @@ CREATE TABLE run (
 	provider    TEXT NOT NULL,
 	settings    TEXT,
 	options     TEXT NOT NULL,
-	credentials INTEGER NOT NULL, -- how many keys may serve it, for tasks.waits_for
+	credentials INTEGER NOT NULL, -- how many keys may serve it, and of how many accounts, for tasks.waits_for
+	accounts    INTEGER NOT NULL,
 	state       TEXT NOT NULL,
 	reason      TEXT,
 	owner       INTEGER, -- the process that drives it; NULL: none

@@ -9,8 +9,8 @@ SELECT r.id, r.name, r.input, r.provider, r.state, r.reason,
 FROM run r JOIN total t ON t.run = r.id;
 
 -- Why nothing of a run may start, one row per hold that is in force now. A hold is of the whole run ('run'), or of one of its
--- tenants or domains. Cooldowns of keys (credential, account, pending) hold a run only when every key it may use has one:
--- any other key could go on. until is NULL for a pause.
+-- tenants or domains. Cooldowns of keys (credential, account, pending) hold a run only when every key or account that it may use
+-- has one: any other could go on. A provider without a name is the run's own. until is NULL for a pause.
 CREATE VIEW holds AS
 WITH
 now (ms) AS (SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)),
@@ -20,12 +20,12 @@ active (scope, key, until) AS (
 	SELECT scope, key, NULL FROM pause
 )
 SELECT r.id AS run, 'run' AS part, '' AS name, a.scope || CASE a.key WHEN '' THEN '' ELSE ':' || a.key END AS waits_for, a.until
-FROM run r JOIN active a ON a.scope = 'global' OR (a.scope IN ('provider', 'ip') AND (a.key = r.provider OR a.key LIKE r.provider || '/%'))
+FROM run r JOIN active a ON a.scope = 'global' OR (a.scope IN ('provider', 'ip') AND a.key IN ('', r.provider))
 UNION ALL
 SELECT r.id, 'run', '', a.scope || ':' || a.key, min(coalesce(a.until, 9e15))
 FROM run r JOIN active a ON a.scope IN ('credential', 'account', 'pending')
 WHERE r.provider <> 'direct'
-GROUP BY r.id, a.scope HAVING count(*) >= r.credentials
+GROUP BY r.id, a.scope HAVING count(*) >= CASE a.scope WHEN 'credential' THEN r.credentials ELSE r.accounts END
 UNION ALL
 SELECT NULL, a.scope, a.key, a.scope || ':' || a.key, a.until FROM active a WHERE a.scope IN ('tenant', 'domain');
 
