@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"strings"
@@ -325,8 +326,7 @@ func (m *Model) reorder() {
 // showAlerts opens the list of alerts, newest first.
 func (m *Model) showAlerts() {
 	c := &screen.Choice{Title: "Alerts", Empty: "no alerts"}
-	alerts := slices.Clone(m.data.Frame.Alerts)
-	slices.Reverse(alerts)
+	alerts := slices.SortedFunc(slices.Values(m.data.Frame.Alerts), func(a, b view.Alert) int { return cmp.Compare(b.Seq, a.Seq) })
 	for _, a := range alerts {
 		c.Items = append(c.Items, a.At.In(m.now.Location()).Format(time.TimeOnly)+"  "+a.Text)
 		m.read = max(m.read, a.Seq)

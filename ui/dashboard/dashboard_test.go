@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -230,10 +231,11 @@ func TestAlertsAreToastedOnceAndCounted(t *testing.T) {
 	d.advance(5 * time.Second)
 	d.seesNot("forecast to reach")
 	d.source.change(func(f *view.Frame) {
-		f.Alerts = []view.Alert{{Seq: 20, Level: "error", Text: "the key was refused", Do: "check it"}}
+		f.Alerts = []view.Alert{{Seq: 20, Level: "error", Text: "the key was refused", Do: "check it"}, {Seq: 19, Text: "older"}}
 	})
 	d.advance(time.Second)
 	d.sees("the key was refused")
+	d.sees("12 more alerts: ! on the Overview")
 	d.advance(time.Minute)
 	d.sees("the key was refused") // a fault stays until a key
 	d.press("1")
@@ -241,10 +243,65 @@ func TestAlertsAreToastedOnceAndCounted(t *testing.T) {
 	d.press("!")
 	d.sees("Alerts")
 	d.sees("the key was refused")
+	d.sees("older")
 	d.press("enter")
 	d.sees("check it")
-	d.seesNot("! 1 alert")
+	d.seesNot("! 2 alerts")
 }
+
+// TestOnTheEnginesReadModel drives the dashboard on what really answers it.
+func TestOnTheEnginesReadModel(t *testing.T) {
+	model := view.New(view.Options{})
+	delta := func(at time.Time, from, n int, state view.State) view.Delta {
+		d := view.Delta{At: at, Live: true, Run: view.Run{ID: 1, Name: "urls.txt", State: "running"}, Ceiling: 64}
+		for i := from; i < from+n; i++ {
+			d.Domains = append(d.Domains, view.DomainInput{Domain: fmt.Sprintf("d%03d.example", i), State: state, Queue: int64(i), Limit: 4})
+		}
+		return d
+	}
+	model.Update(delta(sample.Now, 0, 300, view.StateRun))
+	d := drive(t, nil, 120, 36)
+	d.m.source = onModel{d.source, model}
+	d.advance(time.Second)
+	d.press("2")
+	d.selected("d000.example")
+	d.press("G")
+	d.selected("d299.example")
+	d.press("pgup", "k")
+	d.selected("d283.example")
+	model.Update(delta(d.now, 283, 1, view.StateCool)) // attention moves it to the top, but the order is held
+	d.advance(time.Second)
+	d.selected("d283.example")
+	if d.m.index != 283 {
+		t.Errorf("the row moved to %d under the hand", d.m.index)
+	}
+	model.Update(delta(d.now.Add(4*time.Second), 0, 1, view.StateRun))
+	d.advance(4 * time.Second)
+	d.advance(time.Second)
+	d.selected("d283.example")
+	if d.m.index != 0 {
+		t.Errorf("the row is at %d after the hold ended", d.m.index)
+	}
+	d.sees("▶  ◔ COOL")
+	d.press("/", "d1")
+	d.sees("100 of 300")
+	d.press("esc", "!")
+	d.sees("1 of 300")
+	d.press("!", "s", "j", "enter", "g")
+	d.selected("d000.example")
+	d.press("S", "g")
+	d.selected("d299.example")
+	d.press("p")
+	d.did(pause("d299.example"))
+}
+
+// onModel answers from a read model and notes commands.
+type onModel struct {
+	*script
+	model *view.Model
+}
+
+func (o onModel) Frame(q view.Query) *view.Frame { return o.model.Frame(q) }
 
 func TestLeavingWaitsForTheDrain(t *testing.T) {
 	over := false

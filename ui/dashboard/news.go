@@ -106,23 +106,27 @@ func (m *Model) confirm() {
 	}
 }
 
-// alerts toasts what must be seen. They are numbered, so none is missed: those that were overtaken are counted.
+// alerts toasts the newest of what must be seen. Alerts are numbered, so none is missed: those that this frame brought
+// too, or that were overtaken, are counted in the hint.
 func (m *Model) alerts() {
-	a := m.data.Frame.Alerts
-	for i := range a {
-		if a[i].Seq <= m.seen {
-			continue
+	before, newest := m.seen, -1
+	for i := range m.data.Frame.Alerts {
+		if a := &m.data.Frame.Alerts[i]; a.Seq > m.seen {
+			m.seen, newest = a.Seq, i
 		}
-		if m.seen > 0 && a[i].Seq > m.seen+1 {
-			m.say(themes.Warn, widget.Thousands(int64(min(a[i].Seq-m.seen-1, 1<<62)))+" alerts were not shown", "")
-		}
-		m.seen = a[i].Seq
-		role := themes.Warn
-		if a[i].Level == "error" {
-			role = themes.Bad
-		}
-		m.say(role, a[i].Text, a[i].Do)
 	}
+	if newest < 0 {
+		return
+	}
+	a := &m.data.Frame.Alerts[newest]
+	role, hint := themes.Warn, a.Do
+	if a.Level == "error" {
+		role = themes.Bad
+	}
+	if others := a.Seq - before - 1; others > 0 {
+		hint = widget.Thousands(int64(min(others, 1<<62))) + " more alerts: ! on the Overview"
+	}
+	m.say(role, a.Text, hint)
 }
 
 // unread is the number of alerts that came since the list was last open.

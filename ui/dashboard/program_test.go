@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -309,6 +310,25 @@ func BenchmarkUpdateAndDraw(b *testing.B) {
 	for b.Loop() {
 		source.frame.Seq++
 		m.Update(frameMsg{m.chain, sample.Now})
+		m.View()
+	}
+}
+
+// BenchmarkKey is a key on forty thousand domains: the cost of moving the cursor and drawing.
+func BenchmarkKey(b *testing.B) {
+	model := view.New(view.Options{})
+	d := view.Delta{At: sample.Now, Live: true, Run: view.Run{ID: 1, State: "running"}}
+	for i := range 40_000 {
+		d.Domains = append(d.Domains, view.DomainInput{Domain: fmt.Sprintf("d%05d.example", i), State: view.StateRun, Queue: int64(i)})
+	}
+	model.Update(d)
+	m := New(onModel{&script{}, model}, Options{})
+	m.tick = func(int, time.Duration) tea.Cmd { return nil }
+	m.Update(tea.WindowSizeMsg{Width: 120, Height: 36})
+	m.Update(key("2"))
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Update(key("j"))
 		m.View()
 	}
 }

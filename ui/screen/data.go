@@ -50,7 +50,7 @@ func Take(f *view.Frame) *Data {
 		e := &c.Events[i]
 		e.Level, e.Scope, e.Key, e.Text = name(e.Level), name(e.Scope), name(e.Key), text(e.Text)
 	}
-	c.Cooldowns = slices.Clone(f.Cooldowns[:min(len(f.Cooldowns), maxEvents)])
+	c.Cooldowns = slices.Clone(f.Cooldowns)
 	for i := range c.Cooldowns {
 		r := &c.Cooldowns[i]
 		r.Scope, r.Key, r.Cause, r.Layer = name(r.Scope), name(r.Key), text(r.Cause), name(r.Layer)

@@ -191,8 +191,9 @@ func (p *Picture) cooldownsPane(w, h int) []string {
 	if len(active) == 0 {
 		lines[0] = p.Look.Text(themes.Dim, "none active", inner)
 	}
+	all := p.cooling(active)
 	room := max(h-2-len(lines), 0)
-	cut := len(active) > room
+	cut := all > room
 	if cut {
 		room = max(room-1, 0)
 	}
@@ -208,14 +209,20 @@ func (p *Picture) cooldownsPane(w, h int) []string {
 		lines = append(lines, l.String())
 	}
 	if cut {
-		lines = append(lines, p.Look.Text(themes.Dim, "and "+widget.Thousands(int64(len(active)-room))+" more: 2 Domains shows them", inner))
+		lines = append(lines, p.Look.Text(themes.Dim, "and "+widget.Thousands(int64(all-min(room, len(active))))+" more: 2 Domains shows them", inner))
 	}
-	return widget.Pane{Title: "Cooldowns", Right: widget.Thousands(int64(len(active))) + " active", Focused: p.List.Pane == paneCooldowns}.Draw(p.Look, w, h, lines)
+	return widget.Pane{Title: "Cooldowns", Right: widget.Thousands(int64(all)) + " active", Focused: p.List.Pane == paneCooldowns}.Draw(p.Look, w, h, lines)
 }
 
 // active are the cooldowns whose deadline has not passed on the picture's clock.
 func (p *Picture) active() []view.CooldownRow {
 	return slices.DeleteFunc(slices.Clone(p.Data.Frame.Cooldowns), func(c view.CooldownRow) bool { return !c.Until.After(p.Now) })
+}
+
+// cooling is how many cooldowns are active in all: a frame holds only those that end first.
+func (p *Picture) cooling(active []view.CooldownRow) int {
+	f := p.Data.Frame
+	return len(active) + max(f.Cooling-len(f.Cooldowns), 0)
 }
 
 // cooldownName is the key, with its scope where that is no domain.

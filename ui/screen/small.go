@@ -43,7 +43,7 @@ func (p *Picture) mixedPane(w, h int) []string {
 	if len(lines) == 0 {
 		lines = append(lines, p.Look.Text(themes.Dim, p.noDomains(), inner))
 	}
-	n := len(p.active())
+	n := p.cooling(p.active())
 	return widget.Pane{Title: "In flight, cooldowns " + widget.Count(int64(n)), Right: more(len(rows), p.Data.Frame.Domains.Matched), Focused: true}.
 		Draw(p.Look, w, h, lines)
 }
@@ -173,8 +173,9 @@ func (p *Picture) cooldownsCompact(w int) string {
 	if len(active) == 0 {
 		return l.Text(themes.Dim, "none").String()
 	}
+	all := p.cooling(active)
 	for i, c := range active {
-		rest := "+" + widget.Count(int64(len(active)-i))
+		rest := "+" + widget.Count(int64(all-i))
 		left := until5(c.Until, p.Now)
 		if i > 0 && l.Room() < 8+len(left)+2+len(rest) {
 			return l.Right(themes.Text, rest).String()

@@ -112,8 +112,9 @@ func Normal() *view.Frame {
 			{Seq: 901, At: ago(48), Level: "warn", Scope: "domain", Key: "forum-c.example", Text: "429 target, Retry-After: 90: cooling until 14:30:42", Task: 90177},
 			{Seq: 900, At: ago(1889), Level: "user", Scope: "domain", Key: "maps-f.example", Text: "paused by you"},
 		},
-		ETA:    view.ETA{Known: true, Left: 37 * time.Minute, PlusMinus: 5 * time.Minute},
-		Alerts: []view.Alert{{Seq: 7, At: ago(120), Level: "warn", Text: "time is forecast to reach 93% of its cap", Do: "raise --run-deadline or resume later"}},
+		ETA:     view.ETA{Known: true, Left: 37 * time.Minute, PlusMinus: 5 * time.Minute, LeftOut: 717, LeftOutDomains: 2},
+		Cooling: 3,
+		Alerts:  []view.Alert{{Seq: 7, At: ago(120), Level: "warn", Text: "time is forecast to reach 93% of its cap", Do: "raise --run-deadline or resume later"}},
 	}
 	return f
 }
@@ -137,6 +138,7 @@ func Platform() *view.Frame {
 	}
 	f.Layers[0] = view.LayerRow{Layer: "account", Recent: 31, Total: 31, PerMin: 2.1, Last: ago(12), Trend: []int64{0, 0, 0, 3, 0, 0, 0, 9, 19}}
 	f.Cooldowns = append([]view.CooldownRow{{Scope: "credential", Key: "main", Until: in(12), Full: 12 * time.Second, Cause: "Retry-After: 12", Layer: "account"}}, f.Cooldowns...)
+	f.Cooling = 4
 	f.Counts.Credits = 212.5
 	return f
 }
@@ -156,7 +158,7 @@ func Empty() *view.Frame { return &view.Frame{Domains: view.DomainWindow{Index: 
 // Stopped is a run that ended.
 func Stopped() *view.Frame {
 	f := Normal()
-	f.Live, f.InFlight, f.Cooldowns = false, 0, nil
+	f.Live, f.InFlight, f.Cooldowns, f.Cooling = false, 0, nil, 0
 	f.Run.State, f.Run.Reason = "stopped", "stop requested"
 	f.ETA = view.ETA{}
 	return f
