@@ -20,6 +20,7 @@ type settings struct {
 	Flags  map[string][]string `json:"flags"` // given by hand or environment when the run was created
 	File   *configFile         `json:"file"`  // used by a resume that finds no config file
 	Inputs []inputMark         `json:"inputs"`
+	Demo   *demoWorld          `json:"demo,omitempty"` // the run is of a simulated world and never leaves it
 }
 
 // engineConfig puts together what the run is driven by, without its keys.

@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/simulator"
@@ -63,13 +62,14 @@ func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, 
 	if r.maxInFlight == 0 {
 		r.maxInFlight = demoInFlight
 	}
-	world := simulator.New(options)
-	if r.provider == "evomi" {
-		r.baseURL = "http://" + simulator.EvomiHost
-	}
-	cfg, err := a.demoConfig(r, world)
+	cfg, err := a.engineConfig(r)
 	if err != nil {
 		return err
+	}
+	kept := demoWorld{Speed: options.Speed, Seed: options.Seed}
+	kept.enter(&cfg)
+	if cfg.Settings, err = json.Marshal(settings{Flags: a.keptFlags(), Demo: &kept}); err != nil {
+		return broken("keep the settings of the run: %w", err)
 	}
 	st, err := a.openStore(ctx, false)
 	if err != nil {
@@ -78,7 +78,7 @@ func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, 
 	defer a.closeStore(st)
 	run, err := st.CreateRun(ctx, storage.RunSpec{
 		Name: "demo", Input: "demo " + strconv.FormatInt(a.world.now().UnixNano(), 10), Provider: r.provider,
-		Options: optionsID(cfg), Credentials: len(cfg.Credentials),
+		Settings: cfg.Settings, Options: optionsID(cfg), Credentials: len(cfg.Credentials),
 	})
 	if err != nil {
 		return broken("create the run: %w", err)
@@ -89,19 +89,22 @@ func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, 
 	}
 	feed.start(ctx)
 	defer feed.stopReading()
-	return a.drive(ctx, drive{flags: r, store: st, run: run, cfg: cfg, feed: feed})
+	return a.drive(ctx, drive{flags: r, store: st, run: run, cfg: cfg, feed: feed, passing: !ownDB})
 }
 
-func (a *app) demoConfig(r *runFlags, world *simulator.World) (engine.Config, error) {
-	cfg, err := a.engineConfig(r)
-	if err != nil {
-		return cfg, err
-	}
-	cfg.Transport = world.RoundTripper()
-	if r.provider == "evomi" {
+// demoWorld is what a demo keeps of its world, so that a resume enters the same.
+type demoWorld struct {
+	Speed float64 `json:"speed"`
+	Seed  uint64  `json:"seed"`
+}
+
+// enter makes a run fetch from the simulated world instead of the network.
+func (d demoWorld) enter(cfg *engine.Config) {
+	cfg.Transport = simulator.New(simulator.Options{Speed: d.Speed, Seed: d.Seed}).RoundTripper()
+	if cfg.Provider == "evomi" {
+		cfg.BaseURL = "http://" + simulator.EvomiHost
 		cfg.Credentials = []engine.Credential{{Name: "demo", Key: demoKey, Account: "demo"}}
 	}
-	return cfg, nil
 }
 
 // demoKey is the key of the simulator's first account; it opens nothing but that.
@@ -122,7 +125,7 @@ func (a *app) simulateCommand() *cobra.Command {
 }
 
 func (a *app) simulate(ctx context.Context, options simulator.Options) error {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
 	defer stop()
 	world := simulator.New(options)
 	addresses, err := world.Listen(ctx)

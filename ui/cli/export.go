@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
-	"syscall"
 
 	"dev.scrapetop/storage"
 
@@ -62,7 +61,7 @@ func (a *app) exportCommand() *cobra.Command {
 
 func (a *app) export(ctx context.Context, e *exportFlags) error {
 	// A signal has to take the half-written file with it.
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
 	defer stop()
 	if e.out != "" && e.out != "-" && !e.force {
 		if err := refuseExisting(e.out); err != nil {

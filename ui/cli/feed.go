@@ -57,14 +57,18 @@ type found struct {
 	end     bool  // the last of all
 }
 
-// start begins to read. stopReading ends it.
+// start begins to read, if there is anything but sitemaps. stopReading ends it and may be called at any time.
 func (f *feeder) start(ctx context.Context) {
 	f.found = make(chan found, batchSize)
 	f.stop = make(chan struct{})
 	go f.readAll(ctx)
 }
 
-func (f *feeder) stopReading() { f.once.Do(func() { close(f.stop) }) }
+func (f *feeder) stopReading() {
+	if f.stop != nil {
+		f.once.Do(func() { close(f.stop) })
+	}
+}
 
 func (f *feeder) send(x found) bool {
 	select {

@@ -37,7 +37,6 @@ type watcher struct {
 	printed time.Time // the last progress line
 	line    string
 	event   uint64
-	alert   uint64
 }
 
 func (w *watcher) look(f *view.Frame, now time.Time, last bool) {
@@ -55,7 +54,7 @@ func (w *watcher) look(f *view.Frame, now time.Time, last bool) {
 	}
 }
 
-// notable prints events of warning or worse and alerts, each once, oldest first.
+// notable prints events of warning or worse, each once, oldest first. Alerts are among them.
 func (w *watcher) notable(f *view.Frame) {
 	var fresh []view.EventRow
 	newest := w.event
@@ -75,12 +74,6 @@ func (w *watcher) notable(f *view.Frame) {
 	}
 	for _, e := range slices.Backward(fresh) {
 		w.tell(strings.Join(strings.Fields(fmt.Sprintf("%s %s %s %s %s", stamp(e.At), e.Level, e.Scope, e.Key, e.Text)), " "))
-	}
-	for _, al := range f.Alerts {
-		if al.Seq > w.alert {
-			w.alert = al.Seq
-			w.tell(strings.TrimSuffix(fmt.Sprintf("%s %s: %s. %s", stamp(al.At), al.Level, al.Text, al.Do), " "))
-		}
 	}
 }
 
@@ -103,7 +96,7 @@ func progress(f *view.Frame) string {
 		}
 	}
 	fmt.Fprintf(&b, " · %.0f/min", f.AcceptedPerMin)
-	if len(f.Cooldowns) > 0 && f.InFlight == 0 {
+	if len(f.Cooldowns) > 0 && f.InFlight == 0 && f.States[view.StateRun] == 0 {
 		next := f.Cooldowns[0]
 		fmt.Fprintf(&b, " · next %s %s in %s", next.Scope, next.Key, max(0, next.Until.Sub(f.At)).Round(time.Second))
 	} else if f.ETA.Known {

@@ -61,8 +61,17 @@ type world struct {
 
 func notify() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 2)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(c, stopSignals()...)
 	return c, func() { signal.Stop(c) }
+}
+
+// stopSignals are the signals that end a command in order. A hangup that nohup made ignored stays ignored.
+func stopSignals() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
 }
 
 // run is Main with everything that it touches handed in. A panic on its goroutine becomes an error line and exit 1.

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,7 @@ type shell struct {
 	dir     string
 	env     []string
 	stdin   string
+	in      io.Reader // instead of stdin
 	configs []string
 	signals chan os.Signal
 }
@@ -39,9 +41,14 @@ func newShell(t *testing.T) *shell {
 func (s *shell) run(args ...string) told {
 	s.t.Helper()
 	var out, errs bytes.Buffer
-	code := run(context.Background(), args, stdio{In: strings.NewReader(s.stdin), Out: &out, Err: &errs}, world{
+	in := s.in
+	if in == nil {
+		in = strings.NewReader(s.stdin)
+	}
+	code := run(s.t.Context(), args, stdio{In: in, Out: &out, Err: &errs}, world{
 		environ: s.env, configDirs: s.configs, now: func() time.Time { return clock },
 		signals: func() (<-chan os.Signal, func()) { return s.signals, func() {} },
+		exit:    func(code int) { panic(code) },
 	})
 	return told{code, out.String(), errs.String()}
 }

@@ -78,7 +78,9 @@ func (a *app) resume(ctx context.Context, r *runFlags, flags *pflag.FlagSet, id 
 	if err != nil {
 		return err
 	}
-	if cfg, err = a.withKeys(ctx, cfg); err != nil {
+	if kept.Demo != nil {
+		kept.Demo.enter(&cfg)
+	} else if cfg, err = a.withKeys(ctx, cfg); err != nil {
 		return err
 	}
 	cfg.Settings = run.Settings

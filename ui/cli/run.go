@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/source"
@@ -21,7 +24,13 @@ func (a *app) runCommand() *cobra.Command {
 			"  zcat urls.gz | scrapetop run - --provider evomi --max-credits 500",
 		Args:        argCount(0, -1, "INPUT..."),
 		Annotations: map[string]string{needConfig: "run"},
-		RunE:        func(cmd *cobra.Command, args []string) error { return a.newRun(cmd.Context(), r, args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := a.newRun(cmd.Context(), r, args)
+			if old, ok := errors.AsType[*resumeInstead](err); ok {
+				return a.resume(cmd.Context(), r, cmd.Flags(), old.run)
+			}
+			return err
+		},
 	}
 	r.register(cmd.Flags())
 	return cmd
@@ -63,7 +72,7 @@ func (a *app) newRun(ctx context.Context, r *runFlags, args []string) error {
 	defer a.closeStore(st)
 	id := inputID(marks, a.world.now())
 	if !r.anew {
-		if err := refuseUnfinished(ctx, st, id, r.provider); err != nil {
+		if err := a.refuseUnfinished(ctx, st, id, r); err != nil {
 			return err
 		}
 	}
@@ -89,9 +98,15 @@ func (a *app) newRun(ctx context.Context, r *runFlags, args []string) error {
 	return a.drive(ctx, drive{flags: r, store: st, run: run, cfg: cfg, feed: feed})
 }
 
-// refuseUnfinished stops a run of an input whose last run has work left: starting over by mistake pays twice.
-func refuseUnfinished(ctx context.Context, st *storage.Store, id, provider string) error {
-	old, found, err := st.Unfinished(ctx, id, provider)
+// resumeInstead is the user's answer that the unfinished run is to go on.
+type resumeInstead struct{ run int64 }
+
+func (r *resumeInstead) Error() string { return fmt.Sprintf("resume run %d instead", r.run) }
+
+// refuseUnfinished stops a run of an input whose last run has work left: starting over by mistake pays twice. Somebody at
+// a terminal is asked.
+func (a *app) refuseUnfinished(ctx context.Context, st *storage.Store, id string, r *runFlags) error {
+	old, found, err := st.Unfinished(ctx, id, r.provider)
 	if err != nil {
 		return broken("look for an unfinished run: %w", err)
 	}
@@ -101,8 +116,27 @@ func refuseUnfinished(ctx context.Context, st *storage.Store, id, provider strin
 	if old.State == storage.RunRunning || old.State == storage.RunDraining {
 		return usage("run %d of this input is being driven by another process, watch it there, or start another with --new", old.ID)
 	}
+	if !r.headless && terminal(a.std.In) {
+		return a.askUnfinished(old)
+	}
 	return usage("run %d of this input is unfinished (%d of %d tasks left), continue it with: scrapetop resume %d, or start another with --new",
 		old.ID, old.Pending, old.Tasks, old.ID)
+}
+
+// askUnfinished lets the user choose; anything but a clear answer starts nothing.
+func (a *app) askUnfinished(old storage.Run) error {
+	fmt.Fprintf(a.std.Err, "run %d of this input is unfinished (%d of %d tasks left): [r]esume it, start a [n]ew one, or [q]uit? ", old.ID, old.Pending, old.Tasks)
+	answer, err := bufio.NewReader(a.std.In).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return usage("read the answer: %w", err)
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "r", "resume", "y", "yes":
+		return &resumeInstead{old.ID}
+	case "n", "new":
+		return nil
+	}
+	return usage("nothing was started, continue run %d with: scrapetop resume %d", old.ID, old.ID)
 }
 
 // keptFlags are the flags to keep with the run: those given by hand or environment that are about the run.
@@ -171,4 +205,6 @@ type drive struct {
 	run   storage.Run
 	cfg   engine.Config
 	feed  *feeder // nil: nothing is read
+	// passing: the database goes away with the run.
+	passing bool
 }

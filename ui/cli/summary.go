@@ -29,10 +29,25 @@ func (a *app) summarise(ctx context.Context, d drive) error {
 		_, err = fmt.Fprintf(a.std.Out, "%s\n", line)
 		return err
 	}
-	return summaryText(a.std.Out, sum, a.globals.db)
+	return summaryText(a.std.Out, sum, a.next(d, sum))
 }
 
-func summaryText(w io.Writer, s storage.Summary, db string) error {
+// next is the command that most people run after this one; empty where the database goes away with the run.
+func (a *app) next(d drive, s storage.Summary) string {
+	if d.passing {
+		return ""
+	}
+	db := ""
+	if a.globals.db != defaultDB {
+		db = " --db " + a.globals.db
+	}
+	if s.Pending > 0 || s.State != storage.RunFinished {
+		return fmt.Sprintf("scrapetop resume %d%s", s.Run, db)
+	}
+	return fmt.Sprintf("scrapetop export --run %d -o results.jsonl%s", s.Run, db)
+}
+
+func summaryText(w io.Writer, s storage.Summary, next string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(t, "%s\t%s\n", label, printable(fmt.Sprintf(format, args...)))
@@ -54,10 +69,8 @@ func summaryText(w io.Writer, s storage.Summary, db string) error {
 	for _, reason := range slices.Sorted(maps.Keys(s.DeadReasons)) {
 		line("dead", "%s %d", reason, s.DeadReasons[reason])
 	}
-	if s.Pending > 0 {
-		line("next", "scrapetop resume %d%s", s.Run, dbFlag(db))
-	} else {
-		line("next", "scrapetop export --run %d -o results.jsonl%s", s.Run, dbFlag(db))
+	if next != "" {
+		line("next", "%s", next)
 	}
 	return t.Flush()
 }
@@ -79,11 +92,4 @@ func counts(format string, n int64, more []count) string {
 		}
 	}
 	return b.String()
-}
-
-func dbFlag(db string) string {
-	if db == defaultDB {
-		return ""
-	}
-	return " --db " + db
 }
