@@ -13,6 +13,8 @@ import (
 var (
 	// ErrNewer: the file was written by a newer version of this program.
 	ErrNewer = errors.New("database is newer than this program")
+	// ErrOlder: the file was written by an older version and ReadOnly may not bring it up to date.
+	ErrOlder = errors.New("database is older than this program")
 	// ErrForeign: the file is not SQLite, or is another program's database.
 	ErrForeign = errors.New("not a database of this program")
 	// ErrDamaged: SQLite found the file inconsistent.
@@ -40,6 +42,7 @@ var (
 // advice is what to do about a fault.
 var advice = map[error]string{
 	ErrNewer:    "update scrapetop, or use another --db",
+	ErrOlder:    "open it once with a command that writes, such as run or resume",
 	ErrForeign:  "use another --db",
 	ErrDamaged:  "restore a copy, or salvage it with the .recover command of the sqlite3 shell, and use another --db meanwhile",
 	ErrReadOnly: "make the file and its folder writable, or use another --db",

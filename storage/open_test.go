@@ -93,6 +93,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"another program's database", func(t *testing.T, p string) { plainly(t, p, "CREATE TABLE bookmarks (url TEXT)") }, false, ErrForeign, "another program"},
 		{"a newer database", func(t *testing.T, p string) { makeDB(t, p); plainly(t, p, "PRAGMA user_version = 99") }, false, ErrNewer, "99"},
 		{"a newer database, for reading", func(t *testing.T, p string) { makeDB(t, p); plainly(t, p, "PRAGMA user_version = 99") }, true, ErrNewer, "99"},
+		{"an older database, for reading", func(t *testing.T, p string) { makeDB(t, p); plainly(t, p, "PRAGMA user_version = 1") }, true, ErrOlder, "version 1"},
 		{"a database with garbage inside", func(t *testing.T, p string) { makeDB(t, p); damage(t, p) }, false, ErrDamaged, ".recover"},
 		{"a database with garbage inside, for reading", func(t *testing.T, p string) { makeDB(t, p); damage(t, p) }, true, ErrDamaged, ".recover"},
 		{"a database cut short", func(t *testing.T, p string) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -49,6 +50,9 @@ func (s *Store) Own(ctx context.Context, run int64) (Recovered, error) {
 		}
 		if held != 0 {
 			return fmt.Errorf("run %d: %w: end process %d, or watch the run there", run, ErrHeld, held)
+		}
+		if err := s.sweep(conn); err != nil {
+			return err
 		}
 		if me == nil {
 			fresh = true
@@ -127,6 +131,35 @@ func (s *Store) owners(conn *sql.Conn, run int64) (dead []deadOwner, held int64,
 		}
 	}
 	return dead, held, rows.Err()
+}
+
+// sweep removes free lock files that no row names: of a process that was killed while it registered. Nobody else registers
+// now, because that takes the write lock which we hold.
+func (s *Store) sweep(conn *sql.Conn) error {
+	dir, err := os.ReadDir(filepath.Dir(s.path)) // not Glob: the path may hold its special characters
+	if err != nil {
+		return err
+	}
+	for _, entry := range dir {
+		name, ours := strings.CutPrefix(entry.Name(), filepath.Base(s.lockPath("")))
+		if !ours {
+			continue
+		}
+		var known bool
+		if err := conn.QueryRowContext(context.Background(), `SELECT EXISTS (SELECT 1 FROM owner WHERE lock = ?)`, name).Scan(&known); err != nil {
+			return err
+		}
+		if known {
+			continue
+		}
+		if held, err := s.lockHeld(name); err != nil || held {
+			continue // not a file that we could have made, or one whose owner is about to remove it
+		}
+		if err := remove(s.lockPath(name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // register takes a lock file of our own and writes the row that names it. Nobody sees the row before the lock is held.
@@ -248,9 +281,9 @@ func (s *Store) release(me *owner) error {
 	return errors.Join(remove(s.lockPath(me.name)), me.lock.Close())
 }
 
-// lockPath is the lock file of an owner. Only the base name of what the database says is used.
+// lockPath is the lock file of an owner. What the database says cannot lead elsewhere.
 func (s *Store) lockPath(name string) string {
-	return s.path + "-owner-" + filepath.Base(name)
+	return s.path + "-owner-" + strings.ReplaceAll(name, string(filepath.Separator), "")
 }
 
 func remove(path string) error {

@@ -310,3 +310,41 @@ func TestOwnRecoversOtherRunsToo(t *testing.T) {
 		t.Errorf("lock files: %v, %v", left, err)
 	}
 }
+
+func TestLinkToTheFileIsTheSameDatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "scrapetop.db")
+	s := openAt(t, path, Options{})
+	run, _ := newRun(t, s, "direct")
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	other := openAt(t, link, Options{})
+	if _, err := other.Own(t.Context(), run.ID); !errors.Is(err, ErrHeld) {
+		t.Errorf("got %v", err)
+	}
+	if got, err := other.Run(t.Context(), run.ID); err != nil || got.State != RunRunning {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestStrayLockFilesAreSwept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "[a]*.db")
+	s, other := openAt(t, path, Options{}), openAt(t, path, Options{})
+	for _, name := range []string{path + "-owner-STRAY", path + "-other"} {
+		put(t, name, nil)
+	}
+	newRun(t, s, "direct")
+	newRun(t, other, "direct")
+	dir, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range dir {
+		names = append(names, entry.Name())
+	}
+	if all := strings.Join(names, " "); len(names) != 6 || strings.Contains(all, "STRAY") || !strings.Contains(all, "-other") {
+		t.Errorf("left: %s", all)
+	}
+}

@@ -81,6 +81,10 @@ func (s *Store) scanRun(rows interface{ Scan(...any) error }) (Run, error) {
 
 func (s *Store) oneRun(ctx context.Context, what, where string, args ...any) (Run, error) {
 	r, err := s.scanRun(s.read.QueryRowContext(ctx, runColumns+where, args...))
+	if err == nil && r.State == RunInterrupted {
+		// Its owner may have ended it and freed the lock after the row was read: then the row says so now.
+		r, err = s.scanRun(s.read.QueryRowContext(ctx, runColumns+where, args...))
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		return Run{}, fmt.Errorf("%s: %s: %w", s.path, what, ErrNoRun)
 	}

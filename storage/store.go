@@ -40,7 +40,8 @@ type Options struct {
 const fullCheckBytes = 256 << 20
 
 // Open opens the file, creating it (mode 0600) unless ReadOnly, and brings its schema up to date. The errors are ErrNewer,
-// ErrForeign, ErrDamaged, ErrReadOnly, ErrDiskFull and ErrMissing; a file that is not ours is not touched.
+// ErrForeign, ErrDamaged, ErrReadOnly, ErrDiskFull, and for ReadOnly ErrMissing and ErrOlder; a file that is not ours is not
+// touched.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	all, err := steps(embedded)
 	if err != nil {
@@ -54,10 +55,14 @@ func open(ctx context.Context, path string, o Options, all []step) (*Store, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	// Whoever comes by another name has to find the same lock files, so a link to the file is followed once, here.
+	if real, err := filepath.EvalSymlinks(full); err == nil {
+		full = real
+	}
 	if err := claim(full, o.ReadOnly); err != nil {
 		return nil, err
 	}
-	fresh, err := inspect(ctx, full, len(all))
+	fresh, err := inspect(ctx, full, o.ReadOnly, len(all))
 	if err != nil {
 		return nil, explain(full, err)
 	}
@@ -112,11 +117,8 @@ func claim(path string, readOnly bool) error {
 // looksLikeSQLite reads the first bytes: SQLite would call a text file "not a database" only after trying to recover it.
 func looksLikeSQLite(path string, readOnly bool) error {
 	f, err := os.Open(path)
-	if errors.Is(err, os.ErrPermission) {
-		return fault(ErrReadOnly, path, err)
-	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("database cannot be read: %w", err)
 	}
 	defer f.Close()
 	head := make([]byte, 16)
@@ -142,7 +144,7 @@ func looksLikeSQLite(path string, readOnly bool) error {
 
 // inspect looks at a file without changing it: whose it is, of which version, and whether it is whole. fresh means that it
 // holds nothing yet.
-func inspect(ctx context.Context, path string, version int) (fresh bool, err error) {
+func inspect(ctx context.Context, path string, readOnly bool, version int) (fresh bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return false, err
@@ -180,6 +182,8 @@ func inspect(ctx context.Context, path string, version int) (fresh bool, err err
 		return false, fault(ErrForeign, path, errors.New("it is another program's SQLite database"))
 	case have > int64(version):
 		return false, fault(ErrNewer, path, fmt.Errorf("its schema is version %d, ours %d", have, version))
+	case have < int64(version) && readOnly:
+		return false, fault(ErrOlder, path, fmt.Errorf("its schema is version %d, ours %d", have, version))
 	}
 	if info.Size() > fullCheckBytes {
 		return false, nil
