@@ -348,3 +348,26 @@ func TestStrayLockFilesAreSwept(t *testing.T) {
 		t.Errorf("left: %s", all)
 	}
 }
+
+func TestViewerBesideADriver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "scrapetop.db")
+	s := openAt(t, path, Options{})
+	run, tasks := newRun(t, s, "direct", "http://a.test/1")
+	viewer := openAt(t, path, Options{ReadOnly: true})
+	for _, want := range []int64{0, 1} {
+		if got, err := viewer.Run(t.Context(), run.ID); err != nil || got.State != RunRunning || got.Accepted != want {
+			t.Errorf("%+v, %v", got, err)
+		}
+		write(t, s, accept(run.ID, tasks[0], "page"))
+	}
+	write(t, s, Tx{Run: run.ID, State: RunDraining})
+	if got, err := viewer.Latest(t.Context()); err != nil || got.State != RunDraining {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := s.Disown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := viewer.Latest(t.Context()); err != nil || got.State != RunInterrupted {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

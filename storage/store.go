@@ -29,7 +29,8 @@ type Store struct {
 
 // Options are how a file is opened.
 type Options struct {
-	// ReadOnly opens an existing file for looking only: nothing in it changes, no run is recovered.
+	// ReadOnly opens an existing file for looking only: nothing in it changes, no run is recovered. SQLite may leave an
+	// empty log and its index beside it, which the next writer removes.
 	ReadOnly bool
 	// Fast gives up safety against power cuts (synchronous=OFF). For tests in virtual time, where a sync costs real time.
 	Fast bool
@@ -75,7 +76,7 @@ func open(ctx context.Context, path string, o Options, all []step) (*Store, erro
 			return nil, explain(full, err)
 		}
 	}
-	if s.read, err = readers(ctx, full); err != nil {
+	if s.read, err = readers(ctx, full, o.ReadOnly); err != nil {
 		return nil, explain(full, errors.Join(err, s.Close()))
 	}
 	return s, nil
@@ -152,7 +153,7 @@ func inspect(ctx context.Context, path string, readOnly bool, version int) (fres
 	if info.Size() == 0 && walBytes(path) == 0 {
 		return true, nil
 	}
-	db, err := readers(ctx, path)
+	db, err := readers(ctx, path, true)
 	if err != nil {
 		return false, err
 	}
@@ -202,15 +203,16 @@ func quickCheck(ctx context.Context, conn *sql.Conn, path string) error {
 	return nil
 }
 
-// readers opens the reading side and proves that it can read.
-func readers(ctx context.Context, path string) (*sql.DB, error) {
+// readers opens the reading side and proves that it can read. With still, a file that SQLite cannot share with a writer is
+// read as one that does not change.
+func readers(ctx context.Context, path string, still bool) (*sql.DB, error) {
 	db := openReaders(path, false)
 	_, err := db.ExecContext(ctx, "SELECT count(*) FROM sqlite_schema")
 	if err == nil {
 		return db, nil
 	}
 	err = errors.Join(err, db.Close())
-	if walBytes(path) > 0 {
+	if !still || walBytes(path) > 0 {
 		return nil, err
 	}
 	// No log beside the file: the shared index is what could not be made, as on read-only media.
