@@ -199,6 +199,7 @@ func (m *Model) choose(i int) {
 	}
 	at := min(max(i-w.Offset, 0), len(m.data.Names)-1)
 	if at < 0 {
+		m.settle() // the list became shorter than where we asked
 		return
 	}
 	m.list.Selected, m.index = m.data.Names[at], w.Offset+at
