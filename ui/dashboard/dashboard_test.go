@@ -1,8 +1,6 @@
 package dashboard
 
 import (
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +9,6 @@ import (
 
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/view"
-	"dev.scrapetop/ui/keys"
 	"dev.scrapetop/ui/screen"
 	"dev.scrapetop/ui/screen/sample"
 )
