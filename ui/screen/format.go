@@ -146,3 +146,11 @@ func share(part, all float64) float64 {
 func passed(at, now time.Time, full time.Duration) float64 {
 	return 1 - share(float64(at.Sub(now)), float64(full))
 }
+
+// plural is a number with its noun: 1 domain, 2 domains.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return widget.Thousands(int64(n)) + " " + noun + "s"
+}

@@ -109,10 +109,7 @@ func (p *Picture) tabs(class Class) string {
 	if p.Alerts > 0 {
 		text := g.Look + " " + widget.Count(int64(p.Alerts))
 		if class == Full {
-			text += " alert"
-			if p.Alerts > 1 {
-				text += "s"
-			}
+			text = g.Look + " " + plural(p.Alerts, "alert")
 		}
 		l.Right(themes.Warn, text+" ")
 	}

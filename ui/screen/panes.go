@@ -183,7 +183,12 @@ func add(a, b int64) int64 {
 func (p *Picture) cooldownsPane(w, h int) []string {
 	inner := widget.Inner(w)
 	active := p.active()
-	name := min(max(inner-28, 10), 40)
+	// The names take what they need, so that the reasons have the rest.
+	name := 10
+	for _, c := range active[:min(len(active), max(h, 0))] {
+		name = max(name, widget.Width(cooldownName(c)))
+	}
+	name = min(name, max(inner-28, 10))
 	lines := []string{
 		p.Look.Line(inner).Strong(true).Fit(themes.Dim, "KEY", name, widget.Left).Gap(1).Fit(themes.Dim, "LEFT", 5, widget.Right).Gap(1).
 			Fit(themes.Dim, "OF", 5, widget.Right).Gap(1).Text(themes.Dim, "WHY").String(),
@@ -202,7 +207,7 @@ func (p *Picture) cooldownsPane(w, h int) []string {
 		l.Fit(themes.Text, cooldownName(c), name, widget.Left).Gap(1)
 		l.Strong(true).Fit(themes.Cool, until5(c.Until, p.Now), 5, widget.Right).Strong(false).Gap(1)
 		l.Fit(themes.Dim, widget.ShortClock(min(c.Full, longest)), 5, widget.Right).Gap(1)
-		if bar := min(inner-name-13-17, 12); bar >= 4 {
+		if bar := min(inner-name-13-20, 12); bar >= 4 {
 			l.Passed(passed(c.Until, p.Now, c.Full), bar).Gap(1)
 		}
 		l.Text(themes.Text, c.Cause)

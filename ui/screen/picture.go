@@ -219,8 +219,8 @@ func (p *Picture) hint() string {
 		return widget.Thousands(int64(len(p.List.Tags))) + " tagged: p pauses or resumes them, [ ] change their limits, U clears the tags"
 	}
 	if e := &p.Data.Frame.ETA; e.LeftOut > 0 && p.Data.Frame.Live {
-		return "ETA leaves out " + widget.Thousands(e.LeftOut) + " tasks of " + widget.Thousands(int64(e.LeftOutDomains)) +
-			" domains that are paused or blocked"
+		return "ETA leaves out what is paused or blocked: " + widget.Thousands(e.LeftOut) + " waiting in " +
+			plural(e.LeftOutDomains, "domain")
 	}
 	return ""
 }
