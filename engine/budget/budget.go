@@ -157,7 +157,13 @@ func (b *Budget) Gate(now time.Time) Gate {
 	if at := b.quota.openAt(now); at.After(now) {
 		return Gate{Why: Quota, At: at}
 	}
-	if b.find != nil && !probing {
+	switch {
+	case b.find == nil:
+	case probing:
+		if !b.find.probeRoom(b.inFlight) {
+			return Gate{Why: Slots}
+		}
+	default:
 		if why, at := b.find.room(b.find.seconds(now), b.inFlight); why != "" {
 			g := Gate{Why: why, At: b.find.time(at)}
 			if !g.At.IsZero() && !g.At.After(now) {
@@ -248,7 +254,7 @@ func (b *Budget) Start(now time.Time) (probe bool) {
 	if b.starts != nil {
 		b.starts.add(now)
 	}
-	b.quota.spend()
+	b.quota.spend(now)
 	probe = b.state == Cooling || b.state == Probing
 	if probe {
 		b.state, b.probe = Probing, true
@@ -271,7 +277,7 @@ func (b *Budget) StartPoll(now time.Time) {
 	if b.starts != nil {
 		b.starts.add(now)
 	}
-	b.quota.spend()
+	b.quota.spend(now)
 }
 
 // Release gives a slot back.

@@ -54,6 +54,7 @@ type Refusal struct {
 // sent before the cut belongs to the burst that set it and can only extend the wait.
 func (b *Budget) Refused(now time.Time, r Refusal, rng *rand.Rand) (until time.Time, fresh bool) {
 	b.answered = true
+	b.quota.counted(now, r.Sent)
 	fresh = r.Probe || b.state == Open || b.state == Recovering
 	if !r.Probe && !b.cut.IsZero() && !r.Sent.After(b.cut) {
 		fresh = false
@@ -156,6 +157,7 @@ func (b *Budget) ProbeVoid() { b.probe = false }
 // Answered records an answer that the limit let through: accepted, not found, or our own wrong request.
 func (b *Budget) Answered(now, sent time.Time, inFlight int, probe bool) {
 	b.answered = true
+	b.quota.counted(now, sent)
 	if probe && b.probe {
 		b.probe = false
 		b.state = Recovering

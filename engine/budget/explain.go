@@ -27,8 +27,12 @@ type model struct {
 type fitted struct {
 	model
 	lowest, highest float64 // of the rate that the record allows
+	spread          float64 // how unequal the usage was at the refusals
 	cost            float64
 }
+
+// vague reports a bucket whose rate the record leaves open: that many explain anything.
+func (f fitted) vague() bool { return f.kind == bucketModel && f.highest > 2*f.lowest }
 
 // usual are the window lengths that people choose, with what each costs a priori.
 var usual = []struct{ span, cost float64 }{
@@ -125,7 +129,7 @@ func (r *record) fitWindow(t float64, acc, refs []float64, span, prior, cycle, s
 		mis /= float64(len(counts)) * float64(least)
 		cost := mis + prior + extra + length - 0.1*float64(min(5, len(refs)-1))
 		if cost < best.cost {
-			best = fitted{model: model{kind: windowModel, limit: float64(least), span: span, fixed: fixed}, cost: cost}
+			best = fitted{model: model{kind: windowModel, limit: float64(least), span: span, fixed: fixed}, spread: mis, cost: cost}
 		}
 	}
 	counts := make([]int, len(refs))
@@ -224,11 +228,20 @@ func fitMeter(acc, refs []float64) (fitted, bool) {
 	type option struct{ spread, rate, size float64 }
 	var options []option
 	least := math.Inf(1)
-	for rate := 0.02; rate < 1000; rate *= 1.15 {
+	try := func(rate float64) {
 		if m := meter(acc, refs, rate, 0, acc[0]); m.explains() {
 			options = append(options, option{m.spread, rate, (min(m.accepted, m.refused) + m.refused) / 2})
 			least = min(least, m.spread)
 		}
+	}
+	between := rateBetween(acc, refs)
+	for rate := 0.02; rate < 1000; rate *= 1.15 {
+		if between < rate && between >= rate/1.15 {
+			for k := -5; k <= 5; k++ {
+				try(between * (1 + float64(k)*0.004))
+			}
+		}
+		try(rate)
 	}
 	good := options[:0]
 	for _, o := range options {
@@ -243,12 +256,22 @@ func fitMeter(acc, refs []float64) (fitted, bool) {
 	f := fitted{
 		model:  model{kind: bucketModel, limit: mid.size, rate: mid.rate},
 		lowest: good[0].rate, highest: good[len(good)-1].rate,
-		cost: least + 0.05 - 0.1*float64(min(5, len(refs)-1)),
+		spread: least, cost: least + 0.05 - 0.1*float64(min(5, len(refs)-1)),
 	}
 	if mid.size/mid.rate > 30 {
 		f.cost += 2
 	}
 	return f, true
+}
+
+// rateBetween is the rate of what was let through between the first refusal and the last: at both the bucket was full, so
+// over a long record it is far more exact than the steps of a scan. Zero: there is no such span.
+func rateBetween(acc, refs []float64) float64 {
+	if len(refs) < 2 || refs[len(refs)-1]-refs[0] < 1 {
+		return 0
+	}
+	first, last := refs[0], refs[len(refs)-1]
+	return float64(countBefore(acc, last)-countUpTo(acc, first)) / (last - first)
 }
 
 // roundest is a round number of a second or a minute inside the interval, nearest to rate, or rate: limits are set by

@@ -81,6 +81,7 @@ type episode struct {
 	moreOK bool // more in flight had been let through than were refused
 	at     float64
 	n      int
+	worst  int // least in flight that was refused
 }
 
 const (
@@ -94,6 +95,7 @@ const (
 	restless     = 40.0
 	surpriseSpan = 120.0 // s
 	sure         = -0.1  // cost below which a model replaces "in flight"
+	evenly       = 0.2   // spread above which a model does not replace it
 	rateMargin   = 0.98
 	rateLeast    = 0.01 // starts a second
 	rateMost     = 1000.0

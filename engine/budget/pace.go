@@ -20,6 +20,12 @@ func (f *finder) adopt(t float64, fit fitted) {
 	f.keep(t, holdFirst)
 }
 
+// A long wait at the start of the work says little of a rate: the ramp begins and doubles no slower than this.
+const (
+	rampLeast   = 0.05 // starts a second
+	rampSlowest = 10.0 // s
+)
+
 // drainingRamp takes a bucket whose rate is not known: from an empty bucket nothing is lost until it is full again, and
 // the refusal that ends the doubling comes when sent = rate x time: it tells the rate.
 func (f *finder) drainingRamp(t, gap float64, sent int, lastRef, s float64, tried bool) {
@@ -27,11 +33,11 @@ func (f *finder) drainingRamp(t, gap float64, sent int, lastRef, s float64, trie
 	if tried && !f.announced {
 		rate = 1 / max(0.05, s-lastRef)
 	}
-	rate = max(0.02, rate)
+	rate = max(rampLeast, rate)
 	f.model = model{kind: bucketModel, rate: rate, limit: max(1, math.Floor(0.75*float64(sent)))}
 	f.adoptedAt = t
 	f.level, f.levelAt = 1, t
-	f.ramp, f.rampAt, f.rampEach = rate, t, max(0.2, 1.5/rate)
+	f.ramp, f.rampAt, f.rampEach = rate, t, min(rampSlowest, max(0.2, 1.5/rate))
 	f.was = max(f.was, f.w)
 	f.growAt = math.Inf(1)
 	f.next = t

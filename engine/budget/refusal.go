@@ -29,6 +29,7 @@ func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
 	switch {
 	case r.Probe:
 		f.rec.refuse(s, n)
+		f.ep.worst = min(f.ep.worst, n)
 		f.ep.open = f.ep.open || !f.ep.judged
 	case !fresh:
 		// The same event can only tell that the edge is lower.
@@ -79,7 +80,7 @@ func (f *finder) diagnose(t, s float64, n int, announced, first bool) {
 	more := f.most > n || f.most == n && (n <= findStart || f.mostN >= 3)
 	if first {
 		f.lower(n - 1)
-		f.ep = episode{open: true, first: true, moreOK: more, at: s, n: n}
+		f.ep = episode{open: true, first: true, moreOK: more, at: s, n: n, worst: n}
 		f.cut, f.probe = t, -1
 		return
 	}
@@ -92,13 +93,13 @@ func (f *finder) diagnose(t, s float64, n int, announced, first bool) {
 	if f.model.kind == noModel && n > 1 && !again {
 		bad := f.rec.contradictions()
 		if bad >= 2 && len(f.rec.refs) >= 4 {
-			if fit, ok := f.rec.fit(t, -1, f.confirm()); ok && fit.cost < sure {
+			if fit, ok := f.rec.fit(t, -1, f.confirm()); ok && fit.cost < sure && fit.spread < evenly {
 				f.adopt(t, fit)
 				f.judged(t, s, n)
 				return
 			}
 		}
-		if !announced && bad < 2 {
+		if !announced && bad < 4 {
 			f.surprise(t)
 			f.lower(n - 1)
 			hold := holdFirst
@@ -114,17 +115,26 @@ func (f *finder) diagnose(t, s float64, n int, announced, first bool) {
 		f.judged(t, s, n)
 		return
 	}
-	f.ep = episode{open: true, at: s, n: n}
+	f.ep = episode{open: true, at: s, n: n, worst: n}
 	f.cut, f.probe = t, -1
 }
 
 // judged begins a pause whose refusal is explained already.
 func (f *finder) judged(t, s float64, n int) {
-	f.ep = episode{judged: true, at: s, n: n}
+	f.ep = episode{judged: true, at: s, n: n, worst: n}
 	f.cut, f.probe = t, -1
 	if f.model.kind == noModel {
 		f.probeAt = t + f.hold
 	}
+}
+
+// probeRoom reports that a probe may go while n are in flight: where the number in flight may have been the cause, it only
+// tells something with fewer than were refused.
+func (f *finder) probeRoom(n int) bool {
+	if f.study == nil || f.model.kind != noModel || f.announced || f.ep.first && f.ep.moreOK {
+		return true
+	}
+	return n < max(1, f.ep.worst-1)
 }
 
 // marks are seconds after the first start of a cycle at which usual windows are over.
@@ -184,7 +194,7 @@ func (f *finder) resume(t, s float64, n int) {
 	}
 	windowed := ok && fit.kind == windowModel
 	switch {
-	case windowed && (f.announced && gap > 2.2 || tried && gap > 0.9):
+	case windowed && (f.announced && gap > 2.2 || tried && (gap > 5 || len(f.rec.refs) >= 3 && gap > 0.9)):
 	case ok && fit.kind == bucketModel && len(f.rec.refs) >= 3 && fit.highest < 2.5*fit.lowest:
 	case windowed && len(f.rec.refs) >= 4 && fit.cost < sure:
 	case gap > 5 && sent > 2:
@@ -215,7 +225,7 @@ func (f *finder) inFlightExplains(t, s float64, n, worst int, lastRef float64, t
 	}
 	if n > 1 && bad >= 2 && len(f.rec.refs) >= 5 {
 		fit, ok := f.rec.fit(t, -1, f.confirm())
-		if ok && fit.cost <= sure-0.1 && (fit.kind != bucketModel || fit.highest <= 2*fit.lowest) {
+		if ok && fit.cost <= sure-0.1 && !fit.vague() {
 			return false
 		}
 	}

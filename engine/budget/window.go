@@ -37,12 +37,44 @@ type window struct {
 	left  int64
 	reset time.Time
 	known bool
+
+	told   int64 // what the answer at toldAt said
+	toldAt time.Time
+	fresh  bool    // that answer began a new window
+	starts []int64 // ring of the last starts, in Unix nanoseconds; nil until a window is known
+	head   int
+	before [2]int64 // the last starts until then
 }
 
-func (w *window) spend() {
-	if w.known {
-		w.left--
+// windowStarts is how many starts are remembered to tell which ones an answer has counted.
+const windowStarts = 128
+
+func (w *window) spend(now time.Time) {
+	at := now.UnixNano()
+	if !w.known {
+		w.before[0], w.before[1] = w.before[1], at
+		return
 	}
+	w.left--
+	if len(w.starts) < windowStarts {
+		w.starts = append(w.starts, at)
+		return
+	}
+	w.starts[w.head] = at
+	w.head = (w.head + 1) % windowStarts
+}
+
+// since is the number of starts after a time; false: it lies before what is remembered.
+func (w *window) since(sent time.Time) (int64, bool) {
+	at := sent.UnixNano()
+	n := int64(0)
+	for k := range w.starts {
+		if w.starts[(w.head+len(w.starts)-1-k)%len(w.starts)] <= at {
+			return n, true
+		}
+		n++
+	}
+	return n, false
 }
 
 func (w *window) openAt(now time.Time) time.Time {
@@ -52,18 +84,44 @@ func (w *window) openAt(now time.Time) time.Time {
 	return w.reset
 }
 
-// Quota adopts what an answer said of a window: left requests until reset. inFlight calls may not have been counted yet.
-// Inside one window it only tightens.
+// Quota adopts what an answer said of a window: left requests until reset. Calls in flight may not have been counted yet;
+// Answered and Refused, which know when the call was sent, make that exact. Inside one window it only tightens: an answer
+// that was long under way tells of an earlier moment, and its reset seems to lie later than it does. A reset that lies
+// later by more than that begins a new window.
 func (b *Budget) Quota(now time.Time, remaining int64, reset time.Duration) {
 	at := now.Add(reset)
-	left := remaining - int64(b.inFlight)
 	w := &b.quota
-	same := w.known && now.Before(w.reset) && at.Sub(w.reset).Abs() < 2*time.Second
-	if same && left >= w.left {
+	same := w.known && now.Before(w.reset) && at.Sub(w.reset) < max(windowDrift, reset/10)
+	if !w.known && reset > 0 {
+		w.starts = append(make([]int64, 0, windowStarts), w.before[:]...)
+		w.head = 0
+	}
+	w.told, w.toldAt, w.fresh = remaining, now, !same
+	if same {
+		w.left = min(w.left, remaining)
 		return
 	}
-	*w = window{left: left, reset: at, known: reset > 0}
+	w.left, w.reset, w.known = remaining-int64(b.inFlight), at, reset > 0
 }
+
+// counted makes exact what the answer just told of a window: only starts after its own were not counted in it.
+func (w *window) counted(now, sent time.Time) {
+	if !w.known || !w.toldAt.Equal(now) {
+		return
+	}
+	w.toldAt = time.Time{}
+	n, ok := w.since(sent)
+	switch {
+	case !ok:
+	case w.fresh:
+		w.left = w.told - n
+	default:
+		w.left = min(w.left, w.told-n)
+	}
+}
+
+// windowDrift is by how much the end of one window may seem to move.
+const windowDrift = 2 * time.Second
 
 // freeSlots is what a platform's headers say of simultaneous work (Evomi): its limit, and how much others use of it.
 type freeSlots struct {
