@@ -33,6 +33,7 @@ type Config struct {
 	MaxAge      time.Duration // reuse an accepted result younger than this; zero: never
 	Identity    string        // of the request options: only results fetched with the same are reused
 	Robots      bool
+	BlockHold   time.Duration // how long a target that refuses access five times in a row is left alone; zero: 30 min
 
 	Credentials []Credential
 	Tenants     map[string]Ceilings

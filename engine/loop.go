@@ -64,7 +64,6 @@ type flying struct {
 	call   *core.Call
 	since  time.Time
 	marked bool // its tasks are written as in flight
-	tried  bool
 }
 
 func newLoop(e *Engine) *loop {

@@ -26,7 +26,8 @@ type Config struct {
 	MaxCredits  float64       // zero: no cap
 	MaxRequests int64
 	Robots      bool
-	Unattended  bool // nobody can resume what is paused: a run left with only paused work ends
+	BlockHold   time.Duration // how long a target that refuses access is left alone at first; zero: budget.BlockHold
+	Unattended  bool          // nobody can resume what is paused: a run left with only paused work ends
 
 	ResubmitLost    bool
 	ResubmitUnknown bool
@@ -107,7 +108,6 @@ type Machine struct {
 	idleFrom time.Time
 	dirty    []*frontier.Domain
 	out      []Action
-	free     []*Call
 }
 
 type budgetKey struct {
@@ -140,6 +140,9 @@ func New(cfg Config) *Machine {
 	}
 	if cfg.MaxAttempts <= 0 {
 		cfg.MaxAttempts = 8
+	}
+	if cfg.BlockHold <= 0 {
+		cfg.BlockHold = budget.BlockHold
 	}
 	m := &Machine{
 		cfg:      cfg,

@@ -13,6 +13,8 @@ import (
 const (
 	// maxHops is how many redirects of one task are followed.
 	maxHops = 10
+	// longestHold bounds the growth of a hold for refused access.
+	longestHold = 24 * time.Hour
 	// failDomains is across how many domains InARow failures must lie to cool the provider.
 	failDomains = 3
 )
@@ -352,7 +354,9 @@ func (m *Machine) learnTarget(now time.Time, c *Call, t *frontier.Task, item *pr
 	case provider.Blocked:
 		m.unresolved(now, s, false, false)
 		if n := b.Access(); n >= budget.InARow {
-			m.hold(now, d, now.Add(budget.BlockHold), fmt.Sprintf("access refused %d times in a row", n), item.Layer, true)
+			// Each probe that is refused access again doubles the hold: a site that does not want us is asked ever more rarely.
+			wait := min(m.cfg.BlockHold<<min(n-budget.InARow, 10), longestHold)
+			m.hold(now, d, now.Add(wait), fmt.Sprintf("access refused %d times in a row", n), item.Layer, true)
 		}
 	case provider.Failed, provider.Transport, provider.Invalid:
 		m.unresolved(now, s, false, false)
@@ -397,7 +401,8 @@ func (m *Machine) readWindow(now time.Time, d *frontier.Domain, item *provider.I
 			log.ResetAt = now.Add(sig.Reset.V)
 		}
 	}
-	if m.cfg.Direct && sig.Kind != limits.KindConcurrency && sig.Unit == "" && sig.Remaining.OK && sig.Reset.OK && sig.Reset.V > 0 {
+	// A reset a year away on a good answer is a field that was misread, not a window: it is shown, never waited for.
+	if m.cfg.Direct && sig.Kind != limits.KindConcurrency && sig.Unit == "" && sig.Remaining.OK && sig.Reset.OK && sig.Reset.V > 0 && sig.Reset.V < limits.MaxWait {
 		d.Budget.Quota(now, sig.Remaining.V, sig.Reset.V)
 	}
 }
