@@ -166,7 +166,7 @@ func (q question) explain(raw rawResponse) (explanation, error) {
 		call.Job = "job"
 	}
 	reply := prov.Read(call, provider.Response{
-		Status: raw.status, Header: raw.header, Body: raw.body, Received: q.now, Sent: true, Bytes: int64(len(raw.body)),
+		Status: raw.status, Header: raw.header, Body: raw.body, Received: q.now, Sent: true, Bytes: int64(len(raw.body)), Fault: raw.fault,
 	})
 	said := speaker(reply)
 	if err := said.judge(reply); err != nil {
@@ -176,6 +176,10 @@ func (q question) explain(raw rawResponse) (explanation, error) {
 		Facts: prov.Facts(), Outcome: said.outcome, Layer: said.layer, Signal: said.signal,
 		Tries: q.attempt - 1, Failed: q.attempt - 1,
 	})
+	// Where the platform documents a wait for refusals that announce none, the engine adds that.
+	if decision.Announced && !said.signal.Wait.OK {
+		decision.Least, decision.Most = decision.Wait, decision.Wait+min(time.Second, decision.Wait/20)
+	}
 	e := explanation{
 		Outcome: string(said.outcome), Layer: string(said.layer), HTTPStatus: pointer(reply.HTTPStatus), TargetStatus: pointer(said.target),
 		WaitSaturated: said.signal.Saturated, Limit: pointer(said.signal.Limit), Remaining: pointer(said.signal.Remaining),
@@ -197,6 +201,10 @@ func (q question) explain(raw rawResponse) (explanation, error) {
 		job := reply.Job
 		e.RemoteJob = &job
 	}
+	if said.outcome == provider.Redirected {
+		e.Advice = "Ask at the address it names; a run goes on there by itself, within the limits of that host."
+		said.err = "it leads to " + said.location
+	}
 	for _, list := range [][]string{raw.notes, reply.Notes, said.signal.Notes, {said.err}} {
 		e.addNotes(list)
 	}
@@ -210,6 +218,8 @@ type statement struct {
 	signal  limits.Signal
 	target  limits.Opt[int]
 	err     string
+
+	location string // of a redirect
 }
 
 // speaker is who decided: the item where the call itself went well and its task did not, otherwise the call.
@@ -221,7 +231,7 @@ func speaker(r provider.Reply) statement {
 		}
 		s.target = item.Target
 		s.outcome, s.layer = item.Outcome, item.Layer
-		s.err = first(item.Error, r.Error)
+		s.err, s.location = first(item.Error, r.Error), item.Location
 		if item.Layer == provider.LayerTarget && r.Layer == provider.NoLayer {
 			s.signal = item.Signal
 		}
@@ -307,6 +317,7 @@ func (e explanation) text(h http.Header) string {
 	}
 	line("status", "%s", status)
 	switch {
+	case e.WaitSeconds == nil && !e.Retry:
 	case e.WaitSeconds == nil:
 		line("wait", "the server announced nothing usable; own backoff %s to %s s", number(e.Backoff.Min), number(e.Backoff.Max))
 	case *e.WaitSeconds == 0:

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"dev.scrapetop/engine/provider"
 )
 
 const (
@@ -25,7 +27,8 @@ type rawResponse struct {
 	status int
 	header http.Header
 	body   []byte
-	notes  []string // what was odd and how it was read
+	fault  provider.Fault // the body can be no page: what it was packed in is broken
+	notes  []string       // what was odd and how it was read
 }
 
 func (r *rawResponse) note(format string, args ...any) {
@@ -152,7 +155,7 @@ func (r *rawResponse) settleBody() {
 	packed := bytes.HasPrefix(r.body, []byte{0x1f, 0x8b})
 	coded := strings.EqualFold(strings.TrimSpace(r.header.Get("Content-Encoding")), "gzip")
 	if err == nil && int64(len(r.body)) < length && len(r.body) > 0 && (packed || !coded) {
-		r.note("the body has %d of the %d bytes that Content-Length tells, the engine would call that transport", len(r.body), length)
+		r.note("the body has %d of the %d bytes that Content-Length tells; on the wire that would be a transport fault, here it is read as pasted", len(r.body), length)
 	}
 	if len(r.body) > maxRawBody {
 		r.note("only the first 10 MiB of the body were read")
@@ -163,7 +166,8 @@ func (r *rawResponse) settleBody() {
 	}
 	plain, err := unpack(r.body)
 	if err != nil {
-		r.note("the gzip body could not be unpacked (%v), the engine would call that transport", err)
+		r.note("the gzip body could not be unpacked: %v", err)
+		r.body, r.fault = nil, provider.FaultDecode
 		return
 	}
 	r.body = plain

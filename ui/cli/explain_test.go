@@ -67,6 +67,11 @@ func TestExplainResponses(t *testing.T) {
 		want map[string]any
 	}{
 		{"100_ok", nil, map[string]any{"outcome": "accepted", "layer": "", "http_status": 200.0, "wait_seconds": nil, "wait_source": nil, "cools": "none", "retry": false, "remote_job": nil}},
+		{"102_gzip_truncated", nil, map[string]any{"outcome": "transport", "layer": "transport", "retry": true}},
+		{"127_redirect_loop", []string{"--url", "https://a.test/x"}, map[string]any{"outcome": "redirected", "retry": false, "cools": "none"}},
+		{"242_inner_403", []string{"--provider", "evomi"}, map[string]any{"outcome": "blocked", "layer": "target", "http_status": 200.0, "target_status": 403.0, "retry": false}},
+		{"226_busy_retry_huge", []string{"--provider", "evomi"}, map[string]any{"outcome": "busy", "wait_saturated": true, "cools": "provider"}},
+		{"230_busy_retry_zero", []string{"--provider", "evomi"}, map[string]any{"outcome": "busy", "wait_seconds": 0.0}},
 		{"112_empty_200", nil, map[string]any{"outcome": "accepted"}},
 		{"116_429_html", nil, map[string]any{"outcome": "limited", "layer": "target", "wait_seconds": 7.0, "wait_source": "retry-after", "cools": "domain", "retry": true, "limit": nil}},
 		{"118_429_skewed_date", nil, map[string]any{"wait_seconds": 12.0}},
@@ -126,6 +131,13 @@ func TestExplainAttemptWidensTheBackoff(t *testing.T) {
 	fifth := explained(t, s, text, "--attempt", "5")["backoff_seconds"].(map[string]any)
 	if !(first["min"].(float64) > 0) || !(fifth["max"].(float64) > first["max"].(float64)) {
 		t.Errorf("first %v, fifth %v", first, fifth)
+	}
+}
+
+func TestExplainTellsThePlatformsDefaultWait(t *testing.T) {
+	e := explained(t, newShell(t), "HTTP/2 429\n\n", "--provider", "evomi")
+	if b := e["backoff_seconds"].(map[string]any); e["wait_seconds"] != nil || b["min"] != 60.0 || b["max"] != 61.0 {
+		t.Errorf("wait %v, backoff %v", e["wait_seconds"], b)
 	}
 }
 
