@@ -62,10 +62,19 @@ func (c *configFile) checkProvider(name string) error {
 	if strings.ContainsAny(t.UserAgent, "\r\n\x00") {
 		return c.wrong(at+".user_agent", "has a line break")
 	}
-	if name == "direct" && len(t.Credentials) > 0 {
+	if name != "direct" {
+		if t.UserAgent != "" || len(t.Headers) > 0 {
+			return c.wrong(at, "user_agent and headers are sent by direct alone, a platform takes request fields in options")
+		}
+		return checkCredentials(c, name)
+	}
+	if len(t.Credentials) > 0 {
 		return c.wrong(at+".credentials", "direct needs no key, remove them")
 	}
-	return checkCredentials(c, name)
+	if t.BaseURL != "" || len(t.Options) > 0 || t.Async != nil || t.ResubmitUnknown != "" || t.ResubmitLost != nil {
+		return c.wrong(at, "direct takes user_agent and headers alone, the rest is for platforms")
+	}
+	return nil
 }
 
 // headerName reports whether s is a token as RFC 9110 section 5.6.2 has it.

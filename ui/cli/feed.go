@@ -97,10 +97,10 @@ func (f *feeder) readAll(ctx context.Context) {
 		if errors.Is(err, errStopped) {
 			return
 		}
-		if err != nil {
-			f.report(fmt.Sprintf("%s: %v", in.name, err))
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", in.name, err))
+		if err != nil && !errors.Is(err, errNoGoodLine) {
+			err = fmt.Errorf("%s: %w", in.name, err)
 		}
+		failed = errors.Join(failed, err)
 	}
 	f.send(found{end: true, err: failed})
 }
@@ -207,6 +207,9 @@ func (f *feeder) feedInputs(ctx context.Context, eng sink, maps *sitemapQueue) e
 		}
 		switch {
 		case x.end:
+			if x.err != nil {
+				f.report(x.err.Error())
+			}
 			return true, b.flush(ctx)
 		case x.entry.Child:
 			maps.add(x.entry.URL.String, 1)

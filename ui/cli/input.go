@@ -160,14 +160,17 @@ func (a *app) lookInto(ctx context.Context, in input, format source.Format) erro
 	return noGoodLine(in.name, counts)
 }
 
+// errNoGoodLine is an input that gave nothing to run. Its error names the input.
+var errNoGoodLine = errors.New("nothing was started")
+
 func noGoodLine(name string, c source.Counts) error {
 	switch {
 	case c.Lines == 0:
-		return usage("%s: is empty, it needs at least one URL", name)
+		return usage("%s: is empty, it needs at least one URL; %w", name, errNoGoodLine)
 	case c.Skipped == 0:
-		return usage("%s: holds only blank lines and comments, it needs at least one URL", name)
+		return usage("%s: holds only blank lines and comments, it needs at least one URL; %w", name, errNoGoodLine)
 	}
-	return usage("%s: has no good line (%d were refused), nothing was started", name, c.Skipped)
+	return usage("%s: has no good line (%d were refused), %w", name, c.Skipped, errNoGoodLine)
 }
 
 func (a *app) reportProblem(name string, p source.Problem) {

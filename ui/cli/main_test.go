@@ -27,13 +27,14 @@ type shell struct {
 	env     []string
 	stdin   string
 	in      io.Reader // instead of stdin
+	now     func() time.Time
 	configs []string
 	signals chan os.Signal
 }
 
 func newShell(t *testing.T) *shell {
 	t.Helper()
-	s := &shell{t: t, dir: t.TempDir(), signals: make(chan os.Signal, 2)}
+	s := &shell{t: t, dir: t.TempDir(), signals: make(chan os.Signal, 2), now: func() time.Time { return clock }}
 	t.Chdir(s.dir)
 	return s
 }
@@ -46,7 +47,7 @@ func (s *shell) run(args ...string) told {
 		in = strings.NewReader(s.stdin)
 	}
 	code := run(s.t.Context(), args, stdio{In: in, Out: &out, Err: &errs}, world{
-		environ: s.env, configDirs: s.configs, now: func() time.Time { return clock },
+		environ: s.env, configDirs: s.configs, now: s.now,
 		signals: func() (<-chan os.Signal, func()) { return s.signals, func() {} },
 		exit:    func(code int) { panic(code) },
 	})

@@ -334,3 +334,47 @@ func TestForeignDatabaseIsRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestRetentionRemovesOldRunsAndNothingWithoutIt(t *testing.T) {
+	_, at := listen(t)
+	s := newShell(t)
+	one := at.Sites[0].URL + "/a"
+	for _, name := range []string{"first", "second"} {
+		if got := s.run("run", one, "--robots", "off"); got.code != exitOK {
+			t.Fatalf("%s: exit %d, %s", name, got.code, got.err)
+		}
+	}
+	if got := s.run("history"); strings.Count(got.out, "finished") != 2 {
+		t.Errorf("without retention: %q", got.out)
+	}
+	s.file("scrapetop.toml", "[retention]\nruns = \"120d\"\n")
+	s.now = func() time.Time { return time.Now().Add(121 * 24 * time.Hour) }
+	if got := s.run("run", one, "--robots", "off"); got.code != exitOK {
+		t.Fatalf("exit %d, %s", got.code, got.err)
+	}
+	if got := s.run("history"); strings.Count(got.out, "finished") != 1 {
+		t.Errorf("with retention: %q", got.out)
+	}
+}
+
+func TestPipeWithoutAGoodLineStartsNothing(t *testing.T) {
+	s := newShell(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.in = r
+	if _, err := w.WriteString("ftp://a.test/\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got := s.run("run", "-")
+	if got.code != exitUsage || !strings.Contains(got.err, "-:1: ") || strings.Count(got.err, "no good line") != 1 {
+		t.Errorf("exit %d, %q", got.code, got.err)
+	}
+	if got := s.run("history"); strings.Contains(got.out, "running") {
+		t.Errorf("a run was created: %q", got.out)
+	}
+}
