@@ -77,22 +77,21 @@ func (a *app) engineConfig(r *runFlags) (engine.Config, error) {
 	if cfg.Rules, err = c.rules(); err != nil {
 		return cfg, err
 	}
-	return cfg, a.checkTogether(r, cfg)
+	return cfg, a.checkTogether(r, &cfg)
 }
 
 // checkTogether refuses what is right alone and wrong in company.
-func (a *app) checkTogether(r *runFlags, cfg engine.Config) error {
+func (a *app) checkTogether(r *runFlags, cfg *engine.Config) error {
 	if r.provider == "direct" {
-		switch {
-		case len(r.set) > 0:
-			return usage("--set is a request field of a platform, direct has none; choose one with --provider")
-		case r.baseURL != "":
-			return usage("--base-url is the address of a platform, direct has none; choose one with --provider")
-		case r.async:
-			return usage("--async is a mode of a platform, direct has none; choose one with --provider")
+		for _, flag := range []string{"set", "base-url", "async"} {
+			if _, byHand := a.given[flag]; byHand {
+				return usage("--%s is for platforms, direct has no use for it; choose a platform with --provider", flag)
+			}
 		}
+		// What the file sets for the platform it names is no fault of somebody who goes direct for once.
+		cfg.Options, cfg.BaseURL, cfg.Async = nil, "", false
 	}
-	if _, err := platformOf(r.provider).build(cfg); err != nil {
+	if _, err := platformOf(r.provider).build(*cfg); err != nil {
 		if len(r.set) > 0 {
 			return usage("%w", err)
 		}

@@ -258,6 +258,19 @@ func TestSelectorsNeedAPage(t *testing.T) {
 	}
 }
 
+func TestDirectForOnceIgnoresThePlatformsSettings(t *testing.T) {
+	config := "[run]\nprovider = \"evomi\"\nasync = true\nset = [\"mode=request\"]\nbase_url = \"https://a.test\"\n"
+	a, r := settled(t, config, nil, "--provider", "direct")
+	cfg, err := a.engineConfig(r)
+	if err != nil || cfg.Async || cfg.BaseURL != "" || len(cfg.Options) != 0 || !cfg.Robots {
+		t.Errorf("%+v, %v", cfg, err)
+	}
+	a, r = settled(t, config, nil, "--provider", "direct", "--async")
+	if _, err := a.engineConfig(r); err == nil || !strings.Contains(err.Error(), "--async is for platforms") {
+		t.Errorf("by hand: %v", err)
+	}
+}
+
 func TestOptionValues(t *testing.T) {
 	got, err := options(map[string]any{"mode": "auto", "kept": true}, []string{"mode=request", "n=5", "on=true", `list=["a","b"]`, `text="5"`, "empty=", "eq=a=b", "big=12345678901234567890"})
 	if err != nil {

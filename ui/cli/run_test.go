@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
@@ -296,6 +298,32 @@ func TestResumedDemoStaysInItsWorld(t *testing.T) {
 	got := s.run("resume", "--db", "d.db", "--max-requests", "60", "--summary", "json")
 	if sum := summaryOf(t, got); got.code != exitLeft || sum["accepted"].(float64) == 0 || sum["requests"].(float64) < 40 {
 		t.Errorf("exit %d, %s %s", got.code, got.out, got.err)
+	}
+}
+
+func TestSimulatePrintsItsAddressesAndServes(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r, w := io.Pipe()
+	done := make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{"simulate", "--speed", "50"}, stdio{In: strings.NewReader(""), Out: w, Err: io.Discard}, world{now: time.Now})
+	}()
+	line, err := bufio.NewReader(r).ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at simulator.Addresses
+	if err := json.Unmarshal(line, &at); err != nil || at.Evomi == "" || len(at.Sites) == 0 {
+		t.Fatalf("%s: %v", line, err)
+	}
+	s := newShell(t)
+	if got := s.run("run", at.Sites[0].URL+"/page", "--robots", "off"); got.code != exitOK {
+		t.Errorf("exit %d, %s", got.code, got.err)
+	}
+	stop()
+	if code := <-done; code != exitOK {
+		t.Errorf("exit %d", code)
 	}
 }
 
