@@ -48,9 +48,7 @@ func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, 
 	if len(r.sitemaps) > 0 || r.baseURL != "" {
 		return usage("demo brings its own input and addresses, leave out --sitemap and --base-url")
 	}
-	if err := a.chooseScreen(r); err != nil {
-		return err
-	}
+	a.chooseScreen(r)
 	if !ownDB {
 		dir, err := os.MkdirTemp("", "scrapetop-demo-*")
 		if err != nil {

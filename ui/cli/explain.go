@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -70,7 +69,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Example:     "  curl -si https://example.com/ | scrapetop explain\n  scrapetop explain answer.http --provider evomi --call submit --format json",
 		Args:        argCount(0, 1, "one FILE or none"),
 		Annotations: map[string]string{needConfig: withoutFile},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
 			q.now = a.world.now()
 			if nowText != "" {
 				at, err := time.Parse(time.RFC3339, nowText)
@@ -79,7 +78,7 @@ func (a *app) explainCommand() *cobra.Command {
 				}
 				q.now = at
 			}
-			return a.explain(cmd.Context(), q, args, format)
+			return a.explain(q, args, format)
 		},
 	}
 	f := cmd.Flags()
@@ -92,7 +91,7 @@ func (a *app) explainCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) explain(_ context.Context, q question, args []string, format string) error {
+func (a *app) explain(q question, args []string, format string) error {
 	if q.url != "" {
 		if _, err := source.Normalise(q.url); err != nil {
 			return usage("--url %s: %v", shorten(q.url, 60), err)

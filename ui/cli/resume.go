@@ -71,9 +71,7 @@ func (a *app) resume(ctx context.Context, r *runFlags, flags *pflag.FlagSet, id 
 	if err := a.takeOver(flags, kept, run.Provider); err != nil {
 		return err
 	}
-	if err := a.chooseScreen(r); err != nil {
-		return err
-	}
+	a.chooseScreen(r)
 	cfg, err := a.engineConfig(r)
 	if err != nil {
 		return err

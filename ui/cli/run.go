@@ -41,9 +41,7 @@ func (a *app) newRun(ctx context.Context, r *runFlags, args []string) error {
 	if len(args)+len(r.sitemaps) == 0 {
 		return usage("run needs an INPUT (a file, - or a URL) or a --sitemap, see: scrapetop run --help")
 	}
-	if err := a.chooseScreen(r); err != nil {
-		return err
-	}
+	a.chooseScreen(r)
 	cfg, err := a.engineConfig(r)
 	if err != nil {
 		return err
@@ -173,20 +171,16 @@ func marksOf(inputs []input, sitemaps []string) []inputMark {
 }
 
 // chooseScreen settles whether there is a dashboard: not without a terminal to draw on.
-func (a *app) chooseScreen(r *runFlags) error {
+func (a *app) chooseScreen(r *runFlags) {
 	if !terminal(a.std.Out) {
 		r.headless = true
 	}
-	return nil
 }
 
 // openStore opens the database; a viewer's never writes.
 func (a *app) openStore(ctx context.Context, readOnly bool) (*storage.Store, error) {
 	st, err := storage.Open(ctx, a.globals.db, storage.Options{ReadOnly: readOnly})
 	if err != nil {
-		if readOnly && errors.Is(err, storage.ErrMissing) {
-			return nil, broken("%w", err)
-		}
 		return nil, broken("database %w", err)
 	}
 	return st, nil
