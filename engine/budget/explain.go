@@ -228,21 +228,12 @@ func fitMeter(acc, refs []float64) (fitted, bool) {
 	type option struct{ spread, rate, size float64 }
 	var options []option
 	least := math.Inf(1)
-	try := func(rate float64) {
+	scan(0.02, rateMost, 1.15, rateBetween(acc, refs), func(rate float64) {
 		if m := meter(acc, refs, rate, 0, acc[0]); m.explains() {
 			options = append(options, option{m.spread, rate, (min(m.accepted, m.refused) + m.refused) / 2})
 			least = min(least, m.spread)
 		}
-	}
-	between := rateBetween(acc, refs)
-	for rate := 0.02; rate < 1000; rate *= 1.15 {
-		if between < rate && between >= rate/1.15 {
-			for k := -5; k <= 5; k++ {
-				try(between * (1 + float64(k)*0.004))
-			}
-		}
-		try(rate)
-	}
+	})
 	good := options[:0]
 	for _, o := range options {
 		if o.spread <= least+0.02 {
@@ -263,6 +254,25 @@ func fitMeter(acc, refs []float64) (fitted, bool) {
 	}
 	return f, true
 }
+
+// scan tries rates from lo to hi in steps, rising, and finer ones around one of them.
+func scan(lo, hi, step, around float64, try func(rate float64)) {
+	for rate := lo; rate < hi; rate *= step {
+		try(rate)
+		if around > rate && around <= rate*step {
+			for k := -fineSteps; k <= fineSteps; k++ {
+				if fine := around * (1 + float64(k)*fineStep); fine > rate && fine < rate*step {
+					try(fine)
+				}
+			}
+		}
+	}
+}
+
+const (
+	fineStep  = 0.004
+	fineSteps = 5 // to each side
+)
 
 // rateBetween is the rate of what was let through between the first refusal and the last: at both the bucket was full, so
 // over a long record it is far more exact than the steps of a scan. Zero: there is no such span.

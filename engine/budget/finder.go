@@ -89,6 +89,7 @@ const (
 	growGap   = 0.025 // s, least between two growths by answers
 	fullFor   = 0.4   // s, over w: a full w unrefused for so long counts as let through
 	holdFirst = 5.0   // s
+	holdCalm  = 30.0  // s, at least after a refused probe while nothing moves
 	holdMost  = 60.0  // s
 	// A probe for more may be refused quiet times in 1,000 acceptances, restless times at most while the limit moves.
 	quiet        = 2.0
@@ -164,7 +165,7 @@ func (f *finder) settle(t float64) {
 		return
 	}
 	if b.w > f.w {
-		if n := len(f.rec.refs); n > 0 && b.w >= f.rec.refs[n-1].n {
+		if n := len(f.rec.refs); n > 0 && b.w > f.rec.refs[n-1].n {
 			f.surprise(t)
 		}
 		f.hold = holdFirst
@@ -314,7 +315,8 @@ func (f *finder) surprise(t float64) {
 	f.moves = append(f.moves, t)
 }
 
-// patience is the hold that keeps refused probes inside their share of the acceptances.
+// patience is the hold that keeps refused probes inside their share of the acceptances, and of the time: each costs a
+// cooldown.
 func (f *finder) patience(t float64) float64 {
 	recent := 0
 	for _, m := range f.moves {
@@ -323,7 +325,7 @@ func (f *finder) patience(t float64) float64 {
 		}
 	}
 	share := min(restless, quiet*(1+4*float64(recent)))
-	return max(holdFirst, min(holdMost, 1000/share/f.accepted.rate(t)))
+	return max(holdFirst, holdCalm/float64(1+recent), min(holdMost, 1000/share/f.accepted.rate(t)))
 }
 
 // keep holds for a while before the next probe.

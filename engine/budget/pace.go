@@ -150,12 +150,12 @@ func (f *finder) fitRate(acc, refs []float64, estimate float64) bool {
 	type option struct{ spread, rate, size float64 }
 	var options []option
 	least := math.Inf(1)
-	for rate := max(0.01, min(estimate, f.model.rate)/3); rate < 3*max(estimate, min(f.model.rate, 8*estimate)); rate *= 1.025 {
+	scan(max(0.01, min(estimate, f.model.rate)/3), 3*max(estimate, min(f.model.rate, 8*estimate)), 1.025, rateBetween(acc, refs), func(rate float64) {
 		if m := meter(acc, refs, rate, level, start); m.explains() {
 			options = append(options, option{m.spread, rate, m.refused})
 			least = min(least, m.spread)
 		}
-	}
+	})
 	good := options[:0]
 	for _, o := range options {
 		if o.spread <= least+0.01 {
@@ -216,7 +216,7 @@ func (f *finder) rateMoved(t, s float64, acc []float64, estimate float64) {
 				}
 			}
 		}
-		f.model.rate, f.since, f.sinceLevel = rate, f.growAt, 0
+		f.model.rate, f.since, f.sinceLevel = max(rate, rateMargin*min(estimate, f.model.rate)), f.growAt, 0
 	} else {
 		level := 0.5
 		if f.size > 0 {

@@ -12,6 +12,12 @@ const (
 	edgeMost    = 4
 )
 
+// Starts of one instant are kept a tick apart, in their order.
+const (
+	tick        = 1e-7 // s
+	sameInstant = 1e-5 // s: a hundred of them
+)
+
 // record is what a finder knows of the past: the starts that were not refused, the last refusals, and the spans in which
 // room came back. Times are seconds since the finder's origin, strictly increasing.
 type record struct {
@@ -49,7 +55,7 @@ func newRecord(count int, first, last float64, n int) *record {
 // add appends a start and returns the time it is known under.
 func (r *record) add(at float64, n int) float64 {
 	if k := len(r.at); k > 0 && at <= r.at[k-1] {
-		at = r.at[k-1] + 1e-7 // keep the order of a burst
+		at = r.at[k-1] + tick // keep the order of a burst
 	}
 	if len(r.at) >= recordMost {
 		drop := recordMost / 4
@@ -60,17 +66,19 @@ func (r *record) add(at float64, n int) float64 {
 	return at
 }
 
-// drop takes a refused start out: the one at that time, or among the made-up ones the last before it.
-func (r *record) drop(at float64) {
-	i := r.after(at + 1e-5) // starts of one instant lie 0.1 us apart
-	if i == 0 {
-		return
+// drop takes a refused start out (the one at that time, or among the made-up ones the last before it) and returns the
+// time it was known under, which keeps its place among starts of the same instant.
+func (r *record) drop(at float64) float64 {
+	i := r.after(at+sameInstant) - 1
+	if i < 0 || at-r.at[i] > sameInstant && at > r.synth+sameInstant {
+		return at
 	}
-	i--
-	if at-r.at[i] > 1e-5 && at > r.synth+1e-5 {
-		return
+	known := r.at[i]
+	if at-known > sameInstant {
+		known = at
 	}
 	r.at, r.n = slices.Delete(r.at, i, i+1), slices.Delete(r.n, i, i+1)
+	return known
 }
 
 func (r *record) refuse(at float64, n int) {

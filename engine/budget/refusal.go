@@ -16,7 +16,7 @@ func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
 		f.begin()
 	}
 	f.settle(t)
-	f.rec.drop(s)
+	s = f.rec.drop(s)
 	f.refusals++
 	trip := max(0, t-s)
 	if first {
@@ -100,7 +100,9 @@ func (f *finder) diagnose(t, s float64, n int, announced, first bool) {
 			}
 		}
 		if !announced && bad < 4 {
-			f.surprise(t)
+			if k := len(f.rec.refs); k > 1 && n < f.rec.refs[k-2].n {
+				f.surprise(t)
+			}
 			f.lower(n - 1)
 			hold := holdFirst
 			if bad > 0 {
