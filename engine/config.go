@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -48,8 +47,6 @@ type Config struct {
 	ResubmitLost    bool // a lost result is submitted again (costs again; default false)
 	NoSamples       bool // keep no body samples
 	Headless        bool // nobody can resume a paused domain from the screen: a run left with only paused work ends
-
-	Settings json.RawMessage
 
 	// Transport replaces the network, for tests: an in-memory simulator. Nil: the real one.
 	Transport http.RoundTripper

@@ -133,7 +133,7 @@ func (l *loop) returnFlying() {
 }
 
 func change(t *frontier.Task, state storage.TaskState) storage.TaskChange {
-	c := storage.TaskChange{ID: t.ID, State: state, Tries: t.Tries, Attempts: t.Attempts, Invalids: t.Invalids, FirstTryAt: t.FirstTry}
+	c := storage.TaskChange{ID: t.ID, State: state, Tries: t.Tries, Attempts: t.Attempts, Invalids: t.Invalids, Unknowns: t.Unknowns, FirstTryAt: t.FirstTry}
 	if t.Hop {
 		c.HopURL, c.Hops = t.URL, t.Hops
 	}

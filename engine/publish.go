@@ -150,7 +150,7 @@ func (l *loop) budgetRows(now time.Time) []view.BudgetRow {
 			Remaining: view.Remaining{Known: s.Has || s.HasLimit, Remaining: s.Remaining, HasLimit: s.HasLimit, Limit: s.Limit, ResetAt: s.Reset, At: s.At, Kind: s.Kind, Asked: !s.At.IsZero()},
 		}
 		if c := b.Cooldown(); b.State(now) == budget.Cooling {
-			row.Until, row.Cause = c.Until, c.Cause
+			row.Until, row.Full, row.Cause, row.Layer, row.FailedProbes = c.Until, c.Full, c.Cause, c.Layer, c.Failed
 		}
 		if (s.Scope == budget.Provider || s.Scope == budget.IP) && row.Until.IsZero() && !b.IsPaused() {
 			continue

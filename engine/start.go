@@ -172,7 +172,7 @@ func (l *loop) taskOf(now time.Time, t storage.Task) frontier.Task {
 func (l *loop) coreConfig() core.Config {
 	c := &l.cfg
 	cfg := core.Config{
-		Facts: l.provider.Facts(), Direct: c.Provider == Direct, MaxAttempts: c.MaxAttempts, Deadline: c.Deadline, MaxWait: c.MaxWait,
+		Provider: c.Provider, Facts: l.provider.Facts(), Direct: c.Provider == Direct, MaxAttempts: c.MaxAttempts, Deadline: c.Deadline, MaxWait: c.MaxWait,
 		MaxCredits: c.MaxCredits, MaxRequests: c.MaxRequests, Robots: c.Robots && c.Provider == Direct, BlockHold: c.BlockHold, Unattended: c.Headless,
 		ResubmitLost: c.ResubmitLost, ResubmitUnknown: c.ResubmitUnknown, Seed: c.Seed,
 		Global:  budget.Limits{InFlight: c.MaxInFlight, Rate: budget.Rate(c.Rate)},

@@ -127,9 +127,9 @@ func (w *writer) applyTask(l *lastChange, now int64) error {
 	if c.State == TaskInFlight && w.owner != 0 {
 		owner = w.owner
 	}
-	return w.exec(`UPDATE task SET state = ?, owner = ?, tries = ?, attempts = ?, invalids = ?, updated_at = ?,
+	return w.exec(`UPDATE task SET state = ?, owner = ?, tries = ?, attempts = ?, invalids = ?, unknowns = ?, updated_at = ?,
 		first_try_at = ?, not_before = ?, reason = ?, error = ?, hop_url = ?, hops = ? WHERE id = ?`,
-		string(c.State), owner, c.Tries, c.Attempts, c.Invalids, now,
+		string(c.State), owner, c.Tries, c.Attempts, c.Invalids, c.Unknowns, now,
 		instant(c.FirstTryAt), instant(c.NotBefore), text(c.Reason), text(c.Error), text(c.HopURL), c.Hops, c.ID)
 }
 

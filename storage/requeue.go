@@ -27,7 +27,7 @@ func (s *Store) Requeue(ctx context.Context, run int64, f RequeueFilter) (int64,
 		if err != nil {
 			return err
 		}
-		n, err = execCount(conn, `UPDATE task SET state = 'pending', tries = 0, invalids = 0, first_try_at = NULL, not_before = NULL,
+		n, err = execCount(conn, `UPDATE task SET state = 'pending', tries = 0, invalids = 0, unknowns = 0, first_try_at = NULL, not_before = NULL,
 				reason = NULL, error = NULL, hop_url = NULL, hops = 0, updated_at = ?1
 			WHERE run = ?2 AND state = 'dead' AND (?3 = '' OR reason = ?3) AND (?4 = '' OR domain = ?4) AND (?5 = 0 OR id = ?5)`,
 			ms(time.Now()), run, f.Reason, f.Domain, f.Task)

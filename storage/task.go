@@ -79,7 +79,7 @@ func (s *Store) DomainCounts(ctx context.Context, run int64, after string, limit
 	})
 }
 
-const taskColumns = `SELECT id, url, domain, tenant, state, priority, tries, attempts, invalids, created_at, first_try_at, not_before, hop_url, hops FROM task `
+const taskColumns = `SELECT id, url, domain, tenant, state, priority, tries, attempts, invalids, unknowns, created_at, first_try_at, not_before, hop_url, hops FROM task `
 
 // The two halves of "beyond (priority, id)" in the order of the index; one condition with OR would read all that is skipped.
 const (
@@ -150,7 +150,7 @@ func scanTask(row interface{ Scan(...any) error }) (Task, error) {
 	var created int64
 	var first, notBefore sql.NullInt64
 	var hop sql.NullString
-	err := row.Scan(&t.ID, &t.URL, &t.Domain, &t.Tenant, &t.State, &t.Priority, &t.Tries, &t.Attempts, &t.Invalids,
+	err := row.Scan(&t.ID, &t.URL, &t.Domain, &t.Tenant, &t.State, &t.Priority, &t.Tries, &t.Attempts, &t.Invalids, &t.Unknowns,
 		&created, &first, &notBefore, &hop, &t.Hops)
 	t.CreatedAt = time.UnixMilli(created).UTC()
 	t.FirstTryAt, t.NotBefore = at(first), at(notBefore)

@@ -77,7 +77,7 @@ func (m *Machine) Shared() []Shared {
 			all = append(all, Shared{Scope: budget.Tenant, Key: l.Tenant, Budget: l.Budget})
 		}
 	}
-	return append(all, Shared{Scope: budget.Provider, Budget: m.provider}, Shared{Scope: budget.IP, Budget: m.ip})
+	return append(all, Shared{Scope: budget.Provider, Key: m.provider.Name, Budget: m.provider}, Shared{Scope: budget.IP, Key: m.ip.Name, Budget: m.ip})
 }
 
 // Spent is what the run's caps are compared with.

@@ -1,18 +1,11 @@
 package core
 
 import (
-	"net/url"
 	"time"
 
 	"dev.scrapetop/engine/budget"
 	"dev.scrapetop/engine/frontier"
 	"dev.scrapetop/engine/provider"
-)
-
-// refillDomains is how many domains one refill reads, refillMost how many tasks of one.
-const (
-	refillDomains = 256
-	refillMost    = 1024
 )
 
 // startsNothing reports that no new work may start, whatever the budgets say.
@@ -236,13 +229,15 @@ func (m *Machine) newCall() *Call {
 // origin returns the robots.txt entry of a task's origin and the part of its URL that rules are matched with.
 func (m *Machine) origin(now time.Time, d *frontier.Domain, t *frontier.Task) (*frontier.Origin, string) {
 	key, path := splitOrigin(t.URL)
-	o := d.Origins[key]
-	if o == nil {
-		o = &frontier.Origin{}
-		if d.Origins == nil {
-			d.Origins = map[string]*frontier.Origin{}
+	var o *frontier.Origin
+	for _, known := range d.Origins {
+		if known.Key == key {
+			o = known
 		}
-		d.Origins[key] = o
+	}
+	if o == nil {
+		o = &frontier.Origin{Key: key}
+		d.Origins = append(d.Origins, o)
 	}
 	if o.Rules != nil && now.Sub(o.Read) > robotsFresh {
 		o.Rules = nil
@@ -284,144 +279,4 @@ func (m *Machine) fetchRobots(now time.Time, d *frontier.Domain, l *frontier.Lan
 // late reports that a task has been tried and its deadline has passed.
 func (m *Machine) late(now time.Time, t *frontier.Task) bool {
 	return m.cfg.Deadline > 0 && !t.FirstTry.IsZero() && t.Attempts > 0 && now.Sub(t.FirstTry) > m.cfg.Deadline
-}
-
-// low is how many of a domain's tasks should wait in memory: about twice what may be in flight.
-func (m *Machine) low(d *frontier.Domain) int {
-	limit := d.Budget.Limit()
-	if limit == 0 || limit > m.cfg.Global.InFlight && m.cfg.Global.InFlight > 0 {
-		limit = max(m.cfg.Global.InFlight, 2)
-	}
-	return min(2*limit, refillMost)
-}
-
-// refill asks storage for the tasks of domains that run low, one read at a time.
-func (m *Machine) refill() {
-	if m.refills > 0 || m.startsNothing() || m.front.Hungry() == 0 {
-		return
-	}
-	room := m.cfg.InMemory - len(m.tasks)
-	if room <= 0 {
-		return
-	}
-	var wants []Want
-	for room > 0 && len(wants) < refillDomains {
-		taken := m.front.TakeHungry(1)
-		if len(taken) == 0 {
-			break
-		}
-		d := taken[0]
-		n := min(max(2*m.low(d), 4), refillMost, room)
-		room -= n
-		wants = append(wants, Want{Domain: d.Name, N: n, AfterPriority: d.AfterPriority, AfterID: d.AfterID})
-	}
-	if len(wants) == 0 {
-		return
-	}
-	m.refills++
-	m.do(Action{Do: Refill, Wants: wants})
-}
-
-// refilled places what a read brought.
-func (m *Machine) refilled(now time.Time, ev Refilled) {
-	m.refills--
-	got := make(map[string]int, len(ev.Wants))
-	fresh := make(map[string]int, len(ev.Wants))
-	for _, r := range ev.Reused {
-		d := m.front.Domain(r.Domain)
-		got[r.Domain]++
-		fresh[r.Domain]++
-		d.Passed(r.Priority, r.ID)
-		d.Stored--
-		m.counts.Pending--
-		m.counts.Accepted++
-		d.Log.Accepted++
-	}
-	for i := range ev.Tasks {
-		w := &ev.Tasks[i]
-		d := m.front.Domain(w.Domain)
-		got[w.Domain]++
-		d.Passed(w.Priority, w.ID)
-		if m.tasks[w.ID] != nil {
-			continue
-		}
-		if _, done := m.ended[w.ID]; done {
-			continue
-		}
-		fresh[w.Domain]++
-		t := new(frontier.Task)
-		*t = w.Task
-		d.Stored--
-		m.tasks[t.ID] = t
-		if w.NotBefore.After(now) {
-			m.delay(m.home(t), t, w.NotBefore)
-			m.counts.Pending--
-			m.counts.Delayed++
-			continue
-		}
-		m.front.Push(m.home(t), t)
-	}
-	for _, w := range ev.Wants {
-		d := m.front.Domain(w.Domain)
-		d.Reading = false
-		m.mark(d)
-		if ev.Failed {
-			m.front.WantRefill(d)
-			continue
-		}
-		if got[w.Domain] < w.N {
-			if w.AfterID == 0 && fresh[w.Domain] == 0 {
-				// Read from the start and nothing new: the count was ahead of the rows.
-				m.counts.Pending -= d.Stored
-				d.Stored = 0
-			}
-			d.AfterPriority, d.AfterID = 0, 0
-		}
-		if d.InHand < m.low(d) && !d.Parked {
-			m.front.WantRefill(d)
-		}
-	}
-	if m.refills == 0 {
-		clear(m.ended)
-	}
-}
-
-// home is the domain in whose queue a task waits: the one it is stored under, or where a redirect led.
-func (m *Machine) home(t *frontier.Task) *frontier.Domain {
-	if t.Hop {
-		if host := hostOf(t.URL); host != "" {
-			return m.front.Domain(host)
-		}
-	}
-	return m.front.Domain(t.Domain)
-}
-
-func hostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
-}
-
-// spillAfter is the wait beyond which a closed domain's untried tasks leave a memory that is half full.
-const spillAfter = 30 * time.Second
-
-// spill gives back the memory of a domain that will be closed for long.
-func (m *Machine) spill(now time.Time, d *frontier.Domain, g budget.Gate) {
-	if g.At.IsZero() || g.At.Sub(now) < spillAfter || len(m.tasks) < m.cfg.InMemory/2 {
-		return
-	}
-	for _, q := range d.Queues {
-		for range q.Len() {
-			t := q.Pop()
-			if t.Attempts > 0 || t.Hop || t.Lookup {
-				m.front.Push(d, t)
-				continue
-			}
-			delete(m.tasks, t.ID)
-			d.Stored++
-		}
-	}
-	d.AfterPriority, d.AfterID = 0, 0
 }

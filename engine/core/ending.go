@@ -229,9 +229,13 @@ func (m *Machine) named(scope budget.Scope, key string) []*budget.Budget {
 	case budget.Global:
 		return []*budget.Budget{m.global}
 	case budget.Provider:
-		return []*budget.Budget{m.provider}
+		if key == m.provider.Name {
+			return []*budget.Budget{m.provider}
+		}
 	case budget.IP:
-		return []*budget.Budget{m.ip}
+		if key == m.ip.Name {
+			return []*budget.Budget{m.ip}
+		}
 	case budget.Account:
 		if b := m.accounts[key]; b != nil {
 			return []*budget.Budget{b}

@@ -11,8 +11,9 @@ import (
 
 // Config is what a machine is made with. Zero ceilings mean none.
 type Config struct {
-	Facts  provider.Facts
-	Direct bool // we fetch ourselves: domains have limits to find, robots.txt may apply
+	Provider string // its name: the key of its budgets
+	Facts    provider.Facts
+	Direct   bool // we fetch ourselves: domains have limits to find, robots.txt may apply
 
 	Global      budget.Limits
 	Domain      budget.Limits            // of a domain that Domains does not name
@@ -148,8 +149,8 @@ func New(cfg Config) *Machine {
 		cfg:      cfg,
 		rng:      rand.New(rand.NewPCG(cfg.Seed, 0x5c7a9e)),
 		global:   budget.New(budget.Global, "", cfg.Global),
-		provider: budget.New(budget.Provider, "", budget.Limits{}),
-		ip:       budget.New(budget.IP, "", budget.Limits{}),
+		provider: budget.New(budget.Provider, cfg.Provider, budget.Limits{}),
+		ip:       budget.New(budget.IP, cfg.Provider, budget.Limits{}),
 		accounts: map[string]*budget.Budget{},
 		tasks:    map[int64]*frontier.Task{},
 		calls:    map[uint64]*Call{},

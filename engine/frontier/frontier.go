@@ -45,10 +45,10 @@ type Domain struct {
 	AfterPriority int // refill position
 	AfterID       int64
 
-	Origins map[string]*Origin // robots.txt by scheme, host and port; nil until needed
-	Dirty   bool               // changed since the last publication
-	Since   time.Time          // of the state last published
-	Shown   string             // the state last published
+	Origins []*Origin // robots.txt by scheme, host and port: nearly always one
+	Dirty   bool      // changed since the last publication
+	Since   time.Time // of the state last published
+	Shown   string    // the state last published
 	Log     DomainLog
 }
 
@@ -75,6 +75,7 @@ type Robots interface {
 
 // Origin is one scheme, host and port of a domain.
 type Origin struct {
+	Key      string // scheme, host and port
 	Rules    Robots
 	Read     time.Time // when the rules arrived; zero: not yet
 	Fetching bool

@@ -66,6 +66,7 @@ CREATE TABLE task (
 	tries        INTEGER NOT NULL DEFAULT 0,
 	attempts     INTEGER NOT NULL DEFAULT 0,
 	invalids     INTEGER NOT NULL DEFAULT 0,
+	unknowns     INTEGER NOT NULL DEFAULT 0, -- submits whose answer never came
 	created_at   INTEGER NOT NULL,
 	updated_at   INTEGER NOT NULL,
 	first_try_at INTEGER,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -153,6 +154,15 @@ func optionsID(cfg engine.Config) string {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
+}
+
+// accountsOf is the number of accounts behind the credentials.
+func accountsOf(cfg engine.Config) int {
+	seen := map[string]bool{}
+	for _, c := range cfg.Credentials {
+		seen[cmp.Or(c.Account, c.Name)] = true
+	}
+	return len(seen)
 }
 
 // withKeys adds the keys of the provider.

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/simulator"
@@ -66,7 +67,8 @@ func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, 
 	}
 	kept := demoWorld{Speed: options.Speed, Seed: options.Seed}
 	kept.enter(&cfg)
-	if cfg.Settings, err = json.Marshal(settings{Flags: a.keptFlags(), Demo: &kept}); err != nil {
+	memory, err := json.Marshal(settings{Flags: a.keptFlags(), Demo: &kept})
+	if err != nil {
 		return broken("keep the settings of the run: %w", err)
 	}
 	st, err := a.openStore(ctx, false)
@@ -76,7 +78,7 @@ func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, 
 	defer a.closeStore(st)
 	run, err := st.CreateRun(ctx, storage.RunSpec{
 		Name: "demo", Input: "demo " + strconv.FormatInt(a.world.now().UnixNano(), 10), Provider: r.provider,
-		Settings: cfg.Settings, Options: optionsID(cfg), Credentials: len(cfg.Credentials),
+		Settings: memory, Options: optionsID(cfg), Credentials: len(cfg.Credentials), Accounts: accountsOf(cfg),
 	})
 	if err != nil {
 		return broken("create the run: %w", err)
@@ -96,9 +98,13 @@ type demoWorld struct {
 	Seed  uint64  `json:"seed"`
 }
 
+// demoBlockHold is how long a site of the demo that refuses access is left alone: short enough to see what comes after.
+const demoBlockHold = 45 * time.Second
+
 // enter makes a run fetch from the simulated world instead of the network.
 func (d demoWorld) enter(cfg *engine.Config) {
 	cfg.Transport = simulator.New(simulator.Options{Speed: d.Speed, Seed: d.Seed}).RoundTripper()
+	cfg.BlockHold = time.Duration(float64(demoBlockHold) / max(d.Speed, 1))
 	if cfg.Provider == "evomi" {
 		cfg.BaseURL = "http://" + simulator.EvomiHost
 		cfg.Credentials = []engine.Credential{{Name: "demo", Key: demoKey, Account: "demo"}}

@@ -27,6 +27,7 @@ func (a *app) drive(ctx context.Context, d drive) error {
 		}
 		defer done()
 	}
+	d.cfg.Identity = optionsID(d.cfg)
 	eng, err := engine.New(d.cfg, d.store, d.run)
 	if err != nil {
 		return broken("run %d cannot start: %w", d.run.ID, err)

@@ -30,6 +30,9 @@ const (
 
 // Main runs the program with the process's own stdio, environment and signals and returns its exit code.
 func Main(args []string) int {
+	if os.Getenv("GOGC") == "" {
+		keepHeapSmall()
+	}
 	stdio := stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	w := world{
 		environ: os.Environ(),

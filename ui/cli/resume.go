@@ -81,7 +81,6 @@ func (a *app) resume(ctx context.Context, r *runFlags, flags *pflag.FlagSet, id 
 	} else if cfg, err = a.withKeys(ctx, cfg); err != nil {
 		return err
 	}
-	cfg.Settings = run.Settings
 	inputs, sitemaps := a.rest(run, kept.Inputs)
 	defer closeInputs(inputs)
 	feed := a.newFeeder(inputs, sitemaps, r)

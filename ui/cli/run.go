@@ -85,10 +85,9 @@ func (a *app) newRun(ctx context.Context, r *runFlags, args []string) error {
 	if err != nil {
 		return broken("keep the settings of the run: %w", err)
 	}
-	cfg.Settings = kept
 	run, err := st.CreateRun(ctx, storage.RunSpec{
 		Name: runName(inputs, r.sitemaps), Input: id, Provider: r.provider, Settings: kept,
-		Options: optionsID(cfg), Credentials: len(cfg.Credentials),
+		Options: optionsID(cfg), Credentials: len(cfg.Credentials), Accounts: accountsOf(cfg),
 	})
 	if err != nil {
 		return broken("create the run: %w", err)

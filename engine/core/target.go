@@ -1,0 +1,121 @@
+package core
+
+import (
+	"fmt"
+	"time"
+
+	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/frontier"
+	"dev.scrapetop/engine/limits"
+	"dev.scrapetop/engine/provider"
+)
+
+const (
+	// longestHold bounds the growth of a hold for refused access.
+	longestHold = 24 * time.Hour
+	// failDomains is across how many domains InARow failures must lie to cool the provider.
+	failDomains = 3
+)
+
+// learnTarget tells the domain's budget what the target said, and returns until when the task must wait because of it.
+func (m *Machine) learnTarget(now time.Time, c *Call, t *frontier.Task, item *provider.Item) (until time.Time) {
+	s := &c.slots
+	d := s.domain
+	b := d.Budget
+	m.logAnswer(now, d, item)
+	m.readWindow(now, d, item)
+	switch item.Outcome {
+	case provider.Limited, provider.Busy:
+		m.countRefusal(item.Outcome, item.Layer)
+		dec := Decide(m.verdict(c, item.Outcome, item.Layer, item.Signal, t))
+		b.Find() // behind a platform a domain has no limit of ours until its first inner refusal
+		until = m.refuse(now, c, dec, item.Layer, b, kindDomain, budget.Domain)
+	case provider.Blocked:
+		m.unresolved(now, s, false, false)
+		if n := b.Access(); n >= budget.InARow {
+			// Each probe that is refused access again doubles the hold: a site that does not want us is asked ever more rarely.
+			wait := min(m.cfg.BlockHold<<min(n-budget.InARow, 10), longestHold)
+			m.hold(now, d, now.Add(wait), fmt.Sprintf("access refused %d times in a row", n), item.Layer, true)
+		}
+	case provider.Failed, provider.Transport, provider.Invalid:
+		m.unresolved(now, s, false, false)
+		if item.Outcome != provider.Invalid {
+			if n := b.Failure(); n >= budget.InARow && n%budget.InARow == 0 {
+				m.hold(now, d, now.Add(budget.Wait(n/budget.InARow, m.rng)), fmt.Sprintf("%d failures in a row", n), item.Layer, false)
+			}
+		}
+	default:
+		if item.Outcome == provider.Accepted {
+			b.Good()
+		}
+		reopened := s.probe[kindDomain]
+		b.Answered(now, s.sent, s.n[kindDomain], s.probe[kindDomain])
+		if reopened {
+			m.tell("info", budget.Domain, d.Name, "the probe was answered: reopening in steps", t.ID)
+			m.do(Action{Do: Cooled, Cool: CoolChange{Scope: budget.Domain, Key: d.Name}})
+		}
+		m.front.Wake(d)
+	}
+	return until
+}
+
+// hold closes a domain for a cause that is no refusal of load.
+func (m *Machine) hold(now time.Time, d *frontier.Domain, until time.Time, cause string, layer provider.Layer, block bool) {
+	d.Budget.HoldUntil(now, until, cause, string(layer), block)
+	m.counts.Cooldowns++
+	m.tell("warn", budget.Domain, d.Name, cause+": held for "+seconds(until.Sub(now).Round(100*time.Millisecond))+", then one probe", 0)
+	m.do(Action{Do: Cooled, Cool: CoolChange{Scope: budget.Domain, Key: d.Name, Until: until, Full: until.Sub(now), Cause: cause, Source: string(layer)}})
+	m.park(d, budget.Gate{Why: budget.Cooldown, At: until})
+}
+
+// readWindow adopts what a target's headers said of a window of requests.
+func (m *Machine) readWindow(now time.Time, d *frontier.Domain, item *provider.Item) {
+	sig := &item.Signal
+	log := &d.Log
+	if sig.Limit.OK || sig.Remaining.OK {
+		log.HasLimit, log.Limit = sig.Limit.OK, sig.Limit.V
+		log.HasRemaining, log.Remaining = sig.Remaining.OK, sig.Remaining.V
+		log.Kind, log.HeadersAt, log.ResetAt = string(sig.Kind), now, time.Time{}
+		if sig.Reset.OK {
+			log.ResetAt = now.Add(sig.Reset.V)
+		}
+	}
+	// A reset a year away on a good answer is a field that was misread, not a window: it is shown, never waited for.
+	if m.cfg.Direct && sig.Kind != limits.KindConcurrency && sig.Unit == "" && sig.Remaining.OK && sig.Reset.OK && sig.Reset.V > 0 && sig.Reset.V < limits.MaxWait {
+		d.Budget.Quota(now, sig.Remaining.V, sig.Reset.V)
+	}
+}
+
+// failures watches for failures in a row across domains: then the provider (or our own network) is down.
+func (m *Machine) failures(now time.Time, c *Call, r *provider.Reply) {
+	down := r.Outcome == provider.Transport || !m.cfg.Direct && (r.Outcome == provider.Failed && r.Layer != provider.LayerTarget)
+	if !down {
+		if r.HTTPStatus.OK {
+			m.failRow, m.failSeen = 0, [3]string{}
+		}
+		return
+	}
+	m.failRow++
+	for i, seen := range m.failSeen {
+		if seen == c.Domain {
+			break
+		}
+		if seen == "" {
+			m.failSeen[i] = c.Domain
+			break
+		}
+	}
+	if m.failRow < budget.InARow || m.failSeen[failDomains-1] == "" || m.provider.State(now) != budget.Open {
+		return
+	}
+	k := m.failRow / budget.InARow
+	if m.cfg.Direct {
+		k = min(k, 2) // many dead hosts in a list look the same as a dead network: never wait long
+	}
+	wait := budget.Wait(k, m.rng)
+	cause := fmt.Sprintf("%d failures in a row across domains", m.failRow)
+	m.provider.HoldUntil(now, now.Add(wait), cause, string(provider.LayerTransport), false)
+	m.counts.Cooldowns++
+	m.tell("warn", budget.Provider, m.provider.Name, cause+": one probe in "+seconds(wait.Round(100*time.Millisecond)), 0)
+	m.failRow, m.failSeen = 0, [3]string{}
+}
