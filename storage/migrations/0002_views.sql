@@ -13,7 +13,8 @@ FROM run r JOIN total t ON t.run = r.id;
 -- has one: any other could go on. A provider without a name is the run's own. until is NULL for a pause.
 CREATE VIEW holds AS
 WITH
-now (ms) AS (SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)),
+-- julianday and not unixepoch('subsec'): shells older than SQLite 3.42 give NULL for the latter.
+now (ms) AS (SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)),
 active (scope, key, until) AS (
 	SELECT scope, key, until FROM cooldown, now WHERE until > ms
 	UNION ALL
