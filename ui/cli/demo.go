@@ -30,7 +30,7 @@ func (a *app) demoCommand() *cobra.Command {
 		Args:        noArgs,
 		Annotations: map[string]string{needConfig: withoutFile},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.demo(cmd.Context(), r, world, cmd.Flags().Changed("db"))
+			return a.demo(cmd.Context(), r, world, cmd.Flags().Changed("db"), a.drive)
 		},
 	}
 	r.register(cmd.Flags())
@@ -44,8 +44,8 @@ func registerWorld(f *pflag.FlagSet, world *simulator.Options) {
 	f.Uint64Var(&world.Seed, "seed", 0, "another world for each `N`")
 }
 
-// demo drives a run against a world in memory: not even a socket is opened.
-func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, ownDB bool) (err error) {
+// demo has a run against a world in memory driven: not even a socket is opened.
+func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, ownDB bool, driver func(context.Context, drive) error) (err error) {
 	if len(r.sitemaps) > 0 || r.baseURL != "" {
 		return usage("demo brings its own input and addresses, leave out --sitemap and --base-url")
 	}
@@ -89,7 +89,7 @@ func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, 
 	}
 	feed.start(ctx)
 	defer feed.stopReading()
-	return a.drive(ctx, drive{flags: r, store: st, run: run, cfg: cfg, feed: feed, passing: !ownDB})
+	return driver(ctx, drive{flags: r, store: st, run: run, cfg: cfg, feed: feed, passing: !ownDB})
 }
 
 // demoWorld is what a demo keeps of its world, so that a resume enters the same.
