@@ -19,6 +19,8 @@ const (
 	restEvery  = 5 * time.Second
 	// lookedFor is how long after a question somebody counts as looking.
 	lookedFor = 2 * time.Second
+	// waitingAfter is how long nothing is in flight before the run is said to wait.
+	waitingAfter = time.Second
 	// headersKept is how many limit headers of a domain's last answer are shown.
 	headersKept = 8
 )
@@ -106,7 +108,9 @@ func (l *loop) runRow(now time.Time) view.Run {
 		r.State = "paused"
 	default:
 		r.State = string(storage.RunRunning)
-		if in, _ := l.m.InFlight(); in == 0 && l.m.Counts().Requests > 0 {
+		if in, _ := l.m.InFlight(); in > 0 {
+			l.busy = now
+		} else if !l.busy.IsZero() && now.Sub(l.busy) > waitingAfter {
 			r.State = "waiting"
 		}
 	}

@@ -2,12 +2,16 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"dev.scrapetop/engine/budget"
 	"dev.scrapetop/engine/core"
 	"dev.scrapetop/storage"
 )
+
+// refillAgain is how long after a read that was locked out the next is tried.
+const refillAgain = 200 * time.Millisecond
 
 // refill reads waiting tasks outside the loop.
 func (l *loop) refill(wants []core.Want) {
@@ -20,10 +24,14 @@ func (l *loop) refill(wants []core.Want) {
 		ev := core.Refilled{Wants: wants}
 		tasks, err := l.store.Pending(ctx, l.Engine.run.ID, ask)
 		if err != nil {
-			if ctx.Err() == nil {
+			if ctx.Err() == nil && !errors.Is(err, storage.ErrBusy) {
 				l.inbox.post(lost{err})
 			}
 			ev.Failed = true
+			select { // somebody else writes: again in a moment
+			case <-time.After(refillAgain):
+			case <-ctx.Done():
+			}
 		}
 		for _, t := range tasks {
 			if l.cfg.MaxAge > 0 && l.reuse(ctx, now, t) {
@@ -73,11 +81,15 @@ func (l *loop) pausesRead(r pausesRead) {
 	l.looking = false
 	l.nextSee = time.Now().Add(pausesEvery)
 	if r.err != nil {
-		if l.ctx.Err() == nil {
-			l.giveUp(r.err)
+		// A look that failed changes nothing; the next comes soon. Told once, not twice a second.
+		if l.ctx.Err() == nil && !l.blind {
+			l.blind = true
+			l.event("warn", "global", "", "pauses of other processes cannot be read: "+r.err.Error(), 0)
+			l.flush(time.Now())
 		}
 		return
 	}
+	l.blind = false
 	seen := map[[2]string]bool{}
 	for _, p := range r.pauses {
 		key := [2]string{p.Scope, p.Key}

@@ -141,8 +141,14 @@ func (m *Machine) pollLater(now time.Time, c *Call, j *Job, atLeast time.Duratio
 		wait = min(wait+wait/4, f.PollMax)
 	}
 	wait = max(wait, atLeast)
+	wait += budget.Jitter(wait, m.rng)
 	m.counts.Attempts++
-	m.again(now, j, now.Add(wait+budget.Jitter(wait, m.rng)))
+	if len(j.Tasks) == 1 { // a poll of a batch is one exchange of none of its tasks
+		t := j.Tasks[0]
+		t.Attempts++
+		c.settle = append(c.settle, Settled{Task: t, Item: -1, Number: t.Attempts, State: Remote, Decision: "still running; polled again in " + seconds(wait.Round(100*time.Millisecond))})
+	}
+	m.again(now, j, now.Add(wait))
 }
 
 // terminal ends a job: its slots are free, its tasks are settled by what the poll brought.

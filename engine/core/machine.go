@@ -33,7 +33,7 @@ type Config struct {
 	ResubmitLost    bool
 	ResubmitUnknown bool
 
-	InMemory int    // tasks in memory at most; zero: 20,000
+	InMemory int    // tasks in memory at most; zero: 10,000
 	Seed     uint64 // of jitter
 }
 
@@ -137,7 +137,7 @@ func (s *spending) allows(worst float64) bool {
 // New makes a machine without work.
 func New(cfg Config) *Machine {
 	if cfg.InMemory <= 0 {
-		cfg.InMemory = 20_000
+		cfg.InMemory = 10_000
 	}
 	if cfg.MaxAttempts <= 0 {
 		cfg.MaxAttempts = 8
