@@ -43,6 +43,8 @@ type loop struct {
 	tallied  time.Time // up to when the active time was written
 	marked   time.Time // when calls in flight were last marked
 	looking  bool      // pauses are being read
+	blind    bool      // the last reading failed
+	busy     time.Time // when something was last in flight
 	pauses   map[[2]string]bool
 	nextSee  time.Time // when pauses are read next
 	full     bool
