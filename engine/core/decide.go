@@ -24,6 +24,7 @@ type Verdict struct {
 
 // Decision is what follows from one answer for one task and the budgets it drew on.
 type Decision struct {
+	Outcome provider.Outcome
 	Retry bool         // the task goes on (at once, or after its wait)
 	Try   bool         // it costs a try
 	Dead  string       // dead-letter reason when it is final; empty otherwise
@@ -45,7 +46,7 @@ const maxInvalid = 3
 // Decide says what one answer means (DESIGN section 6, CONTRACT section 7). It is the one place that decides: the
 // scheduler and `explain` call it alike.
 func Decide(v Verdict) Decision {
-	d := Decision{Cools: budget.None, Stops: budget.None}
+	d := Decision{Outcome: v.Outcome, Cools: budget.None, Stops: budget.None}
 	d.Least, d.Most = budget.Backoff(v.Failed)
 	switch v.Outcome {
 	case provider.Accepted, provider.AcceptedRemote, provider.StillRunning, provider.Redirected:

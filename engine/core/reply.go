@@ -246,7 +246,7 @@ func (m *Machine) refuse(now time.Time, c *Call, d Decision, layer provider.Laye
 	cool := b.Cooldown()
 	if fresh {
 		m.counts.Cooldowns++
-		m.tell("warn", scope, b.Name, fmt.Sprintf("%s: %s; cooling for %s", words(layer), d.Cause, seconds(cool.Full.Round(100*time.Millisecond))), c.firstTask())
+		m.tell("warn", scope, b.Name, fmt.Sprintf("%s: %s; cooling for %s", words(d.Outcome, layer), d.Cause, seconds(cool.Full.Round(100*time.Millisecond))), c.firstTask())
 	}
 	m.do(Action{Do: Cooled, Cool: CoolChange{Scope: scope, Key: b.Name, Until: until, Full: cool.Full, Cause: d.Cause, Source: string(layer)}})
 	if scope == budget.Domain {
@@ -263,7 +263,7 @@ func (c *Call) firstTask() int64 {
 }
 
 // words names a layer's refusal for people.
-func words(l provider.Layer) string {
+func words(o provider.Outcome, l provider.Layer) string {
 	switch l {
 	case provider.LayerAccount:
 		return "429 by the platform's concurrency limit"
@@ -274,7 +274,10 @@ func words(l provider.Layer) string {
 	case provider.LayerCapacity:
 		return "the platform is at capacity"
 	case provider.LayerTarget:
-		return "refused by the target"
+		if o == provider.Busy {
+			return "503 by the target"
+		}
+		return "429 by the target"
 	}
 	return string(l)
 }
