@@ -18,7 +18,7 @@ func (f *finder) evidence() string {
 		if f.model.fixed {
 			kind = "fixed"
 		}
-		windows := f.rec.cycle + int(max(0, f.last-f.adoptedAt)/f.model.span)
+		windows := f.rec.cycle + int(max(0, f.past.last-f.adoptedAt)/f.model.span)
 		return fmt.Sprintf("%s per %s s, %s; %s, %s", plural(int(f.model.limit), "request"), short(f.model.span), kind, plural(windows, "window"), seen)
 	case bucketModel:
 		if f.ramp > 0 {

@@ -41,8 +41,9 @@ var usual = []struct{ span, cost float64 }{
 }
 
 const (
-	fitRefusals = 24
-	fitBucket   = 800
+	fitRefusals   = 24
+	fitBucket     = 800
+	exactRefusals = 2
 	// edgeTries is how many edges of a fixed window are tried inside the last bracket.
 	edgeTries = 6
 )
@@ -57,18 +58,19 @@ func (r *record) fit(t, since, confirm float64) (fitted, bool) {
 	acc := r.at[lo:hi]
 	refs := r.refs[max(0, len(r.refs)-fitRefusals):]
 	at := make([]float64, 0, fitRefusals)
-	for _, x := range refs {
-		if x.at >= since {
-			at = append(at, x.at)
+	for i, x := range refs {
+		if x.at < since || x.at <= r.synth && len(refs)-i > exactRefusals {
+			continue // how many starts came before it is only about right: it is left out once there are exact ones
 		}
+		at = append(at, x.at)
 	}
 	if len(at) == 0 {
 		return fitted{}, false
 	}
 	best := fitted{cost: math.Inf(1)}
-	cycle := r.lastCycle(at[len(at)-1])
+	short, cycle := r.lastCycle(at[len(at)-1])
 	try := func(span, prior float64) {
-		if f, ok := r.fitWindow(t, acc, at, span, prior, cycle, since); ok && f.cost < best.cost {
+		if f, ok := r.fitWindow(t, acc, at, span, prior+lengthCost(span, short, cycle), since); ok && f.cost < best.cost {
 			best = f
 		}
 	}
@@ -84,19 +86,39 @@ func (r *record) fit(t, since, confirm float64) (fitted, bool) {
 	return best, !math.IsInf(best.cost, 1)
 }
 
-// lastCycle is how long it took from the first acceptance to room again, last time.
-func (r *record) lastCycle(lastRefusal float64) float64 {
-	switch n := len(r.edges); {
-	case n >= 2:
-		return max(0.1, r.edges[n-1].to-r.edges[n-2].to)
-	case n == 1:
-		return max(0.1, r.edges[0].to)
+// lastCycle brackets how long it took from the first acceptance to room again, last time: longer than short, no longer
+// than cycle.
+func (r *record) lastCycle(lastRefusal float64) (short, cycle float64) {
+	begun, e := 0.0, edge{lastRefusal, lastRefusal}
+	if n := len(r.edges); n > 0 {
+		e = r.edges[n-1]
+		if n > 1 {
+			begun = r.edges[n-2].to
+		}
 	}
-	return max(0.1, lastRefusal)
+	cycle = max(0.1, e.to-begun)
+	if r.announced {
+		return cycle, cycle // room came back when the server said, not somewhere between two tries
+	}
+	return max(0.05, e.from-begun), cycle
 }
 
+// lengthCost is the price of a window length beside the cycle just seen. Inside the bracket the shorter is cheaper: one
+// too short is refuted by the next refusal, one too long never.
+func lengthCost(span, short, cycle float64) float64 {
+	switch {
+	case span > cycle*1.02+0.05:
+		return 0.3 + 0.1*math.Log2(span/cycle)
+	case span < short:
+		return 0.15 * math.Log2(short/span)
+	}
+	return bracketCost * math.Log2(span/short)
+}
+
+const bracketCost = 0.03
+
 // fitWindow tries one window length, sliding and with edges inside the last bracket.
-func (r *record) fitWindow(t float64, acc, refs []float64, span, prior, cycle, since float64) (fitted, bool) {
+func (r *record) fitWindow(t float64, acc, refs []float64, span, prior, since float64) (fitted, bool) {
 	if span > 40*max(0.05, t-acc[0]) {
 		return fitted{}, false
 	}
@@ -107,11 +129,6 @@ func (r *record) fitWindow(t float64, acc, refs []float64, span, prior, cycle, s
 	}
 	if len(refs) == 0 {
 		return fitted{}, false
-	}
-	far := math.Log2(span / cycle)
-	length := -0.15 * far
-	if span > cycle*1.02+0.05 {
-		length = 0.3 + 0.1*far
 	}
 	best := fitted{cost: math.Inf(1)}
 	consider := func(top int, counts []int, extra float64, fixed bool) {
@@ -127,7 +144,7 @@ func (r *record) fitWindow(t float64, acc, refs []float64, span, prior, cycle, s
 			mis += float64(max(0, c-least-1))
 		}
 		mis /= float64(len(counts)) * float64(least)
-		cost := mis + prior + extra + length - 0.1*float64(min(5, len(refs)-1))
+		cost := mis + prior + extra - 0.1*float64(min(5, len(refs)-1))
 		if cost < best.cost {
 			best = fitted{model: model{kind: windowModel, limit: float64(least), span: span, fixed: fixed}, spread: mis, cost: cost}
 		}

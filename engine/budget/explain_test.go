@@ -8,7 +8,7 @@ import (
 
 // history fills a record by sending as fast as every seconds against a rule, with a pause after each refusal.
 func history(total int, every, pause float64, allow func(at float64) bool) (*record, float64) {
-	r := newRecord(0, 0, 0, 0)
+	r := newRecord(&outline{}, 0)
 	r.whole = true
 	t, refusedAt := 0.0, -1.0
 	for sent := 0; sent < total; {
@@ -110,13 +110,17 @@ func TestFitWithoutRefusalsFindsNothing(t *testing.T) {
 	if fit, ok := r.fit(now+1, -1, 0.02); ok {
 		t.Errorf("found %+v", fit)
 	}
-	if fit, ok := newRecord(0, 0, 0, 0).fit(1, -1, 0.02); ok {
+	if fit, ok := newRecord(&outline{}, 0).fit(1, -1, 0.02); ok {
 		t.Errorf("found %+v in an empty record", fit)
 	}
 }
 
 func TestRecordIsBounded(t *testing.T) {
-	r := newRecord(5000, 0, 100, 3)
+	var past outline
+	for i := range 5000 {
+		past.add(float64(i) / 50)
+	}
+	r := newRecord(&past, 3)
 	for i := range 5000 {
 		r.add(100+float64(i)/10, i%40)
 		r.refuse(100+float64(i)/10, 3)
@@ -133,7 +137,7 @@ func TestRecordIsBounded(t *testing.T) {
 }
 
 func TestRecordKeepsTheOrderOfABurst(t *testing.T) {
-	r := newRecord(0, 0, 0, 0)
+	r := newRecord(&outline{}, 0)
 	for range 5 {
 		r.add(1, 1)
 	}
@@ -153,19 +157,36 @@ func TestRecordKeepsTheOrderOfABurst(t *testing.T) {
 	}
 }
 
-func TestMadeUpRecordSpreadsTheCount(t *testing.T) {
-	r := newRecord(100, 0, 50, 4)
-	if len(r.at) != 100 || !r.whole || r.within(50, 25) < 48 || r.within(50, 25) > 52 {
-		t.Errorf("%d starts, %d in the last half", len(r.at), r.within(50, 25))
-	}
-	r.drop(49.3)
-	if len(r.at) != 99 {
-		t.Errorf("a refused start of before is taken out: %d", len(r.at))
+func TestMadeUpRecordFollowsTheOutline(t *testing.T) {
+	for _, count := range []int{1, 2, 15, 16, 17, 33, 100, 900, 1777} {
+		var past outline
+		at := func(i int) float64 { return 50 * math.Sqrt(float64(i)) } // faster and faster
+		for i := range count {
+			past.add(at(i))
+		}
+		r := newRecord(&past, 4)
+		kept := min(count, recordMost)
+		if len(r.at) != kept || r.whole != (kept == count) {
+			t.Fatalf("%d starts: %d in the record, whole %v", count, len(r.at), r.whole)
+		}
+		for k, got := range r.at {
+			i := count - kept + k
+			if want := at(i); math.Abs(got-want) > 0.1*at(count)+1e-3 {
+				t.Errorf("start %d of %d at %.1f, was %.1f", i, count, got, want)
+			}
+		}
+		if last := r.at[kept-1]; math.Abs(last-at(count-1)) > 1e-3 {
+			t.Errorf("the last of %d at %.3f, was %.3f", count, last, at(count-1))
+		}
+		r.drop(at(count-1) * 0.99)
+		if len(r.at) != kept-1 {
+			t.Errorf("a refused start of before is not taken out of %d", kept)
+		}
 	}
 }
 
 func TestContradictions(t *testing.T) {
-	r := newRecord(0, 0, 0, 0)
+	r := newRecord(&outline{}, 0)
 	for i, s := range []struct {
 		n       int
 		refused bool

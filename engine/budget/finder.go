@@ -19,8 +19,7 @@ type finder struct {
 
 	w      int // in flight allowed while no model bounds the starts
 	was    int // before a refusal lowered it
-	count  int // starts
-	last   float64
+	past   outline
 	most   int // greatest number in flight let through, and how often
 	mostN  int
 	full   float64 // since when w is in use unrefused; negative: not
@@ -44,7 +43,8 @@ type study struct {
 	model     model
 	rtt       float64 // until a refusal comes back
 	refusals  int
-	announced bool // a refusal named its wait
+	firstRef  float64 // when the first refused start was sent
+	announced bool    // a refusal named its wait
 	cut       float64
 	ep        episode
 
@@ -259,15 +259,15 @@ func (f *finder) sent(now time.Time, n int, probing bool) {
 	}
 	t := f.seconds(now)
 	f.settle(t)
-	f.count++
-	f.last = t
 	if f.study == nil {
+		f.past.add(t)
 		if f.answer && f.full < 0 && n >= f.w {
 			f.full = t
 		}
 		return
 	}
 	at := f.rec.add(t, n)
+	f.past.last = t
 	switch {
 	case f.model.kind != noModel:
 		f.spend(at)

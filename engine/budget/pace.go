@@ -30,7 +30,7 @@ const (
 // the refusal that ends the doubling comes when sent = rate x time: it tells the rate.
 func (f *finder) drainingRamp(t, gap float64, sent int, lastRef, s float64, tried bool) {
 	rate := float64(min(max(sent, 1), 20)) / max(gap, 0.05)
-	if tried && !f.announced {
+	if tried && !f.rec.announced {
 		rate = 1 / max(0.05, s-lastRef)
 	}
 	rate = max(rampLeast, rate)
@@ -101,6 +101,9 @@ func (f *finder) space(t, gap float64) {
 	f.next = t + gap*(0.8+0.4*float64(f.turn>>40)/(1<<24))
 }
 
+// lateRefusals is how many refusals it takes to do without the first.
+const lateRefusals = 3
+
 // repace brings a bucket's rate and size up to date after a refusal; false: nothing is known to do so with.
 func (f *finder) repace(t, s float64) bool {
 	acc := f.rec.at[f.rec.after(f.since):f.rec.before(s)]
@@ -115,6 +118,9 @@ func (f *finder) repace(t, s float64) bool {
 				last = max(last, x.at)
 			}
 		}
+	}
+	if len(refs) >= lateRefusals && refs[0] == f.firstRef && (f.ramp > 0 || f.grew > 0) {
+		refs = refs[1:] // what others had taken before our first start is not known; it is forgotten once there is more
 	}
 	k := len(acc) - countUpTo(acc, last)
 	if k < 1 || len(refs) == 0 {

@@ -164,6 +164,9 @@ func (w *world) start() {
 		w.bounded()
 	}
 	refused, wait := w.serve(w.now, n)
+	if refused && !probe && f.study != nil && f.model.kind == windowModel {
+		w.starts = w.starts[:len(w.starts)-1] // a window counts what was let through
+	}
 	trip := time.Duration(1+w.rng.IntN(30)) * time.Millisecond
 	if !refused {
 		trip += time.Duration(w.rng.IntN(900)) * time.Millisecond

@@ -21,13 +21,14 @@ const (
 // record is what a finder knows of the past: the starts that were not refused, the last refusals, and the spans in which
 // room came back. Times are seconds since the finder's origin, strictly increasing.
 type record struct {
-	at    []float64
-	n     []uint16 // in flight at that start, itself included
-	refs  []refusedAt
-	edges []edge
-	cycle int // edges seen in all
-	whole bool
-	synth float64 // starts up to here are an even spread of a count, made up at the first refusal
+	at        []float64
+	n         []uint16 // in flight at that start, itself included
+	refs      []refusedAt
+	edges     []edge
+	cycle     int // edges seen in all
+	whole     bool
+	announced bool    // a refusal named its wait
+	synth     float64 // starts up to here are an even spread of a count, made up at the first refusal
 }
 
 type refusedAt struct {
@@ -38,16 +39,57 @@ type refusedAt struct {
 // edge brackets a moment at which room came back: refused at from, accepted at to.
 type edge struct{ from, to float64 }
 
-// newRecord spreads count starts evenly from first to last: before its first refusal a finder only counts.
-func newRecord(count int, first, last float64, n int) *record {
-	kept := min(count, recordMost)
-	r := &record{at: make([]float64, 0, max(kept, 32)), whole: kept == count, synth: last}
-	for i := count - kept; i < count; i++ {
-		at := last
-		if count > 1 {
-			at = first + (last-first)*float64(i)/float64(count-1)
+// outline is what is kept of the starts before the first refusal: how many, and the times of every stride-th.
+type outline struct {
+	count  int
+	last   float64
+	stride int
+	times  [outlineMost]float32 // of starts 0, stride, 2*stride, ...
+}
+
+const outlineMost = 16
+
+func (o *outline) add(at float64) {
+	if o.stride == 0 {
+		o.stride = 1
+	}
+	if o.count%o.stride == 0 {
+		i := o.count / o.stride
+		if i == outlineMost {
+			for k := range outlineMost / 2 {
+				o.times[k] = o.times[2*k]
+			}
+			o.stride *= 2
+			i = outlineMost / 2
 		}
-		r.add(at, n)
+		if o.count%o.stride == 0 {
+			o.times[i] = float32(at)
+		}
+	}
+	o.count++
+	o.last = at
+}
+
+// at is about when a start was, counted from zero.
+func (o *outline) at(i int) float64 {
+	k := i / o.stride
+	from, first := float64(o.times[k]), k*o.stride
+	to, next := o.last, o.count-1
+	if (k+1)*o.stride < o.count {
+		to, next = float64(o.times[k+1]), (k+1)*o.stride
+	}
+	if next <= first {
+		return from
+	}
+	return from + (to-from)*float64(i-first)/float64(next-first)
+}
+
+// newRecord makes the record up from an outline, with n in flight at each start.
+func newRecord(o *outline, n int) *record {
+	kept := min(o.count, recordMost)
+	r := &record{at: make([]float64, 0, max(kept, 32)), whole: kept == o.count, synth: o.last}
+	for i := o.count - kept; i < o.count; i++ {
+		r.add(o.at(i), n)
 	}
 	return r
 }

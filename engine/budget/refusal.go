@@ -17,6 +17,9 @@ func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
 	}
 	f.settle(t)
 	s = f.rec.drop(s)
+	if first {
+		f.firstRef = s
+	}
 	f.refusals++
 	trip := max(0, t-s)
 	if first {
@@ -25,7 +28,7 @@ func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
 		f.rtt += 0.3 * (trip - f.rtt)
 	}
 	announced := r.Announced && r.Wait > 0
-	f.announced = f.announced || announced
+	f.rec.announced = f.rec.announced || announced
 	switch {
 	case r.Probe:
 		f.rec.refuse(s, n)
@@ -45,7 +48,7 @@ func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
 // begin makes the record out of the counters.
 func (f *finder) begin() {
 	f.study = &study{
-		rec: newRecord(f.count, 0, f.last, min(f.most, f.w)), probe: -1, probeAt: math.Inf(1), step: 1, hold: holdFirst, cut: -1,
+		rec: newRecord(&f.past, min(f.most, f.w)), probe: -1, probeAt: math.Inf(1), step: 1, hold: holdFirst, cut: -1,
 		growAt: math.Inf(1), grow: growFirst, growLast: growFirst, since: -1, repaced: -9, extraAt: math.Inf(1), extraStep: 1, extraHold: 1,
 	}
 	f.full = -1
@@ -74,6 +77,10 @@ func (f *finder) diagnose(t, s float64, n int, announced, first bool) {
 		// The probe for more in flight said no.
 		f.w = max(f.w, min(n-1, f.w+f.step))
 		f.keep(t, f.patience(t))
+		f.judged(t, s, n)
+		return
+	}
+	if f.model.kind == windowModel && f.nearEdge(t, s) {
 		f.judged(t, s, n)
 		return
 	}
@@ -121,6 +128,23 @@ func (f *finder) diagnose(t, s float64, n int, announced, first bool) {
 	f.cut, f.probe = t, -1
 }
 
+// nearEdge reports that a refusal under a window came where the window was nearly full: the window stays, a little smaller
+// unless the record of it is made up. Twice in one window is too often.
+func (f *finder) nearEdge(t, s float64) bool {
+	used := float64(f.rec.within(s, f.model.span))
+	if used < nearlyFull*f.model.limit || s-f.model.span > f.rec.synth {
+		return false
+	}
+	f.repaced = t
+	if s-f.model.span > f.rec.synth {
+		f.model.limit = max(1, min(f.model.limit, used))
+	}
+	f.extraAt = t + f.model.span*max(3, 1000/(quiet*f.model.limit))
+	return true
+}
+
+const nearlyFull = 0.8
+
 // judged begins a pause whose refusal is explained already.
 func (f *finder) judged(t, s float64, n int) {
 	f.ep = episode{judged: true, at: s, n: n, worst: n}
@@ -133,7 +157,7 @@ func (f *finder) judged(t, s float64, n int) {
 // probeRoom reports that a probe may go while n are in flight: where the number in flight may have been the cause, it only
 // tells something with fewer than were refused.
 func (f *finder) probeRoom(n int) bool {
-	if f.study == nil || f.model.kind != noModel || f.announced || f.ep.first && f.ep.moreOK {
+	if f.study == nil || f.model.kind != noModel || f.rec.announced || f.ep.first && f.ep.moreOK {
 		return true
 	}
 	return n < max(1, f.ep.worst-1)
@@ -196,7 +220,7 @@ func (f *finder) resume(t, s float64, n int) {
 	}
 	windowed := ok && fit.kind == windowModel
 	switch {
-	case windowed && (f.announced && gap > 2.2 || tried && (gap > 5 || len(f.rec.refs) >= 3 && gap > 0.9)):
+	case windowed && (f.rec.announced && gap > 2.2 || tried && (gap > 5 || len(f.rec.refs) >= 3 && gap > 0.9)):
 	case ok && fit.kind == bucketModel && len(f.rec.refs) >= 3 && fit.highest < 2.5*fit.lowest:
 	case windowed && len(f.rec.refs) >= 4 && fit.cost < sure:
 	case gap > 5 && sent > 2:
@@ -222,7 +246,7 @@ func (f *finder) inFlightExplains(t, s float64, n, worst int, lastRef float64, t
 	}
 	f.doubts = append(f.doubts, t)
 	bad := f.rec.contradictions()
-	if f.announced && bad > 0 {
+	if f.rec.announced && bad > 0 {
 		return false
 	}
 	if n > 1 && bad >= 2 && len(f.rec.refs) >= 5 {

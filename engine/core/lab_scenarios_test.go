@@ -127,6 +127,7 @@ func scenarios() []scenario {
 	return []scenario{
 		alone("bucket 20/s burst 10, Retry-After 1; 300", 300, 14.5, goal{0.80, 0.70, 60}, func(*rand.Rand) server { return bucket(20, 10, constant(ms), sec) }),
 		alone("bucket 20/s burst 10, silent; 300", 300, 14.5, goal{0.80, 0.70, 60}, func(*rand.Rand) server { return bucket(20, 10, constant(ms), silent) }),
+		alone("bucket 20/s burst 10, six taken before, silent; 300", 300, 14.8, goal{0.80, 0.65, 60}, func(*rand.Rand) server { return used(6, bucket(20, 10, constant(ms), silent)) }),
 		alone("bucket 50/s burst 9, Retry-After 1; 400", 400, 7.8, goal{0.70, 0.60, 60}, func(*rand.Rand) server { return bucket(50, 9, constant(15*ms), sec) }),
 		alone("bucket 50/s burst 9, silent; 400", 400, 7.8, goal{0.70, 0.55, 60}, func(*rand.Rand) server { return bucket(50, 9, constant(15*ms), silent) }),
 		alone("bucket 5/s burst 1, silent; 200", 200, 39.6, goal{0.75, 0.70, 60}, func(*rand.Rand) server { return bucket(5, 1, constant(20*ms), silent) }),

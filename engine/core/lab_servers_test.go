@@ -37,6 +37,14 @@ func bucket(rate float64, burst int, took service, wait time.Duration) server {
 	return buckets([]rated{{0, rate, burst}}, took, wait)
 }
 
+// used is a server of which somebody else has just taken n.
+func used(n int, s server) server {
+	for range n {
+		s(labStart, 1)
+	}
+	return s
+}
+
 // buckets is a bucket whose rate changes.
 func buckets(phases []rated, took service, wait time.Duration) server {
 	excess := -1.0

@@ -188,13 +188,6 @@ func (l *lab) send(c *Call) {
 				r.Layer = provider.LayerAccount
 			}
 			l.refused++
-			if labTrace { // TRACE
-				fmt.Printf("%9.3f %s refused n=%d [%s]\n", l.elapsed().Seconds(), d, c.InFlight, l.m.front.Domain(d).Budget.Evidence())
-				defer func() {
-					cl := l.m.front.Domain(d).Budget.Cooldown()
-					fmt.Printf("          -> [%s] cooling %v failed %d\n", l.m.front.Domain(d).Budget.Evidence(), cl.Until.Sub(l.now), cl.Failed)
-				}()
-			}
 			if ans.wait >= 0 {
 				sig.Wait, sig.WaitSource = limits.Some(ans.wait), "retry-after"
 				if u := l.now.Add(ans.wait); u.After(l.waits[d]) {
