@@ -1,8 +1,7 @@
 package storage
 
 import (
-	"context"
-	"encoding/json"
+	"database/sql/driver"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,6 +71,9 @@ func (w *writer) apply(txs []*Tx) error {
 			return err
 		}
 	}
+	if err := w.applyResults(txs, sums); err != nil {
+		return err
+	}
 	if len(last) > 0 {
 		order := slices.Sorted(maps.Keys(last)) // neighbours share pages
 		if err := w.readStates(order, last); err != nil {
@@ -100,22 +102,12 @@ func (w *writer) readStates(order []int64, last map[int64]*lastChange) error {
 	if err != nil {
 		return err
 	}
-	rows, err := stmt.QueryContext(context.Background(), ids(order))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id, run int64
-		var state TaskState
-		if err := rows.Scan(&id, &run, &state); err != nil {
-			return err
+	return stmt.query(func(row []driver.Value) error {
+		if l := last[row[0].(int64)]; l.run == row[1].(int64) {
+			l.was = TaskState(row[2].(string))
 		}
-		if l := last[id]; l.run == run {
-			l.was = state
-		}
-	}
-	return rows.Err()
+		return nil
+	}, ids(order))
 }
 
 func (w *writer) applyTask(l *lastChange, now int64) error {
@@ -148,13 +140,6 @@ func (w *writer) applyRows(tx *Tx, sum *moved) error {
 			return err
 		}
 		sum.attempts++
-	}
-	for i := range tx.Results {
-		n, err := w.applyResult(tx.Run, &tx.Results[i])
-		if err != nil {
-			return err
-		}
-		sum.records += n
 	}
 	for _, exchange := range tx.Settled {
 		if err := w.exec(`DELETE FROM intent WHERE run = ? AND exchange = ?`, tx.Run, exchange); err != nil {
@@ -201,11 +186,7 @@ func (w *writer) applyRows(tx *Tx, sum *moved) error {
 func (w *writer) applyAttempt(run int64, a *Attempt) error {
 	var headers any
 	if len(a.Headers) > 0 {
-		b, err := json.Marshal(a.Headers)
-		if err != nil {
-			return fmt.Errorf("attempt of task %d: headers: %w: %w", a.Task, ErrInvalid, err)
-		}
-		headers = string(b)
+		headers = w.pairs.object(a.Headers)
 	}
 	var sample any // nil and empty differ: an empty answer has an empty sample
 	if a.BodySample != nil {
@@ -221,13 +202,59 @@ func (w *writer) applyAttempt(run int64, a *Attempt) error {
 		a.InFlight, known(int64(a.InFlightLimit)), a.Decision, headers, a.BodyKind, a.Credits, a.Bytes, text(a.Error), sample, text(a.RemoteJob))
 }
 
-// applyResult returns 1 when the result was stored and 0 when it was there already.
-func (w *writer) applyResult(run int64, r *Result) (int64, error) {
+// applyResults stores the results of a group and counts, for each stretch of transactions of one run, those that were not
+// there already. Asking how many rows all changed is cheaper than asking for each.
+func (w *writer) applyResults(txs []*Tx, sums map[int64]*moved) error {
+	for len(txs) > 0 {
+		run, stretch := txs[0].Run, 0
+		results := 0
+		for stretch < len(txs) && txs[stretch].Run == run {
+			results += len(txs[stretch].Results)
+			stretch++
+		}
+		if results > 0 {
+			before, err := w.changes()
+			if err != nil {
+				return err
+			}
+			for _, tx := range txs[:stretch] {
+				for i := range tx.Results {
+					if err := w.applyResult(run, &tx.Results[i]); err != nil {
+						return err
+					}
+				}
+			}
+			after, err := w.changes()
+			if err != nil {
+				return err
+			}
+			sums[run].records += after - before
+		}
+		txs = txs[stretch:]
+	}
+	return nil
+}
+
+// changes is how many rows the connection has changed so far.
+func (w *writer) changes() (n int64, err error) {
+	stmt, err := w.statement(`SELECT total_changes()`)
+	if err != nil {
+		return 0, err
+	}
+	err = stmt.query(func(row []driver.Value) error {
+		n = row[0].(int64)
+		return nil
+	})
+	return n, err
+}
+
+// applyResult stores a result unless it is there already.
+func (w *writer) applyResult(run int64, r *Result) error {
 	fields, err := object(r.Fields)
 	if err != nil {
-		return 0, fmt.Errorf("result of task %d: fields: %w", r.Task, err)
+		return fmt.Errorf("result of task %d: fields: %w", r.Task, err)
 	}
-	return w.execCount(`INSERT INTO result (run, task, page, final_url, status, content_type, fetched_at, elapsed_ms, attempts, credits,
+	return w.exec(`INSERT INTO result (run, task, page, final_url, status, content_type, fetched_at, elapsed_ms, attempts, credits,
 		is_text, cached, flag, fields, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (run, task, page) DO NOTHING`,
 		run, r.Task, r.Page, r.FinalURL, said(r.Status), r.ContentType, instant(r.FetchedAt), r.Elapsed.Milliseconds(), r.Attempts, r.Credits,

@@ -3,9 +3,12 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/mattn/go-sqlite3"
 )
 
 // Enqueue adds tasks to a run in one transaction. A URL that the run has already is counted as a duplicate, here and in
@@ -21,7 +24,7 @@ func (s *Store) Enqueue(ctx context.Context, run int64, tasks []NewTask) (Queued
 	var q Queued
 	err := s.do(ctx, func(*sql.Conn) error {
 		q = Queued{}
-		now := time.Now()
+		created := ms(time.Now())
 		place := map[string]int{} // domain -> index in q.Domains
 		for i := range tasks {
 			t := &tasks[i]
@@ -31,7 +34,7 @@ func (s *Store) Enqueue(ctx context.Context, run int64, tasks []NewTask) (Queued
 			}
 			n, err := s.writer.execCount(`INSERT INTO task (run, url, input_url, domain, tenant, priority, input_id, meta, state, created_at, updated_at)
 				VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) ON CONFLICT (url, run) DO NOTHING`,
-				run, t.URL, input, t.Domain, t.Tenant, t.Priority, text(t.Key), metas[i], ms(now), ms(now))
+				run, t.URL, input, t.Domain, t.Tenant, t.Priority, text(t.Key), metas[i], created, created)
 			if err != nil {
 				return err
 			}
@@ -44,7 +47,7 @@ func (s *Store) Enqueue(ctx context.Context, run int64, tasks []NewTask) (Queued
 			if !seen {
 				at = len(q.Domains)
 				place[t.Domain] = at
-				q.Domains = append(q.Domains, DomainCount{Domain: t.Domain, Oldest: time.UnixMilli(ms(now)).UTC()})
+				q.Domains = append(q.Domains, DomainCount{Domain: t.Domain, Oldest: time.UnixMilli(created).UTC()})
 			}
 			q.Domains[at].Waiting++
 		}
@@ -96,53 +99,69 @@ func (s *Store) Pending(ctx context.Context, run int64, wants []Want) ([]Task, e
 		return nil, explain(s.path, err)
 	}
 	defer conn.Close()
-	prepared := map[string]*sql.Stmt{}
-	defer func() {
-		for _, stmt := range prepared {
-			stmt.Close()
-		}
-	}()
 	var all []Task
-	ask := func(query string, args ...any) error {
-		stmt := prepared[query]
-		if stmt == nil {
-			if stmt, err = conn.PrepareContext(ctx, query); err != nil {
-				return err
-			}
-			prepared[query] = stmt
+	err = conn.Raw(func(c any) (err error) {
+		all, err = pending(ctx, c.(*sqlite3.SQLiteConn), run, wants)
+		return err
+	})
+	return all, explain(s.path, err)
+}
+
+func pending(ctx context.Context, conn *sqlite3.SQLiteConn, run int64, wants []Want) (all []Task, err error) {
+	var prepared [3]*statement
+	for i, query := range []string{pendingFirst, pendingSame, pendingBelow} {
+		if prepared[i], err = prepare(conn, query); err != nil {
+			return nil, err
 		}
-		// One short index range: the context is looked at between them.
-		rows, err := stmt.QueryContext(context.WithoutCancel(ctx), args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			t, err := scanTask(rows)
-			if err != nil {
-				return err
-			}
-			all = append(all, t)
-		}
-		return rows.Err()
+		defer prepared[i].stmt.Close()
 	}
+	first, same, below := prepared[0], prepared[1], prepared[2]
 	for _, w := range wants {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		take := func(row []driver.Value) error {
+			all = append(all, taskOf(row, w.Domain))
+			return nil
+		}
 		had := len(all)
 		if w.AfterID == 0 {
-			err = ask(pendingFirst, run, w.Domain, w.N)
-		} else if err = ask(pendingSame, run, w.Domain, w.AfterPriority, w.AfterID, w.N); err == nil {
+			err = first.query(take, run, w.Domain, w.N)
+		} else if err = same.query(take, run, w.Domain, w.AfterPriority, w.AfterID, w.N); err == nil {
 			if left := w.N - (len(all) - had); left > 0 {
-				err = ask(pendingBelow, run, w.Domain, w.AfterPriority, left)
+				err = below.query(take, run, w.Domain, w.AfterPriority, left)
 			}
 		}
 		if err != nil {
-			return nil, explain(s.path, err)
+			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// taskOf reads a row of taskColumns as the driver hands it out; the domain is known, and one text serves all its tasks.
+func taskOf(row []driver.Value, domain string) Task {
+	number := func(i int) int64 {
+		n, _ := row[i].(int64)
+		return n
+	}
+	when := func(i int) time.Time {
+		if n, ok := row[i].(int64); ok {
+			return time.UnixMilli(n).UTC()
+		}
+		return time.Time{}
+	}
+	t := Task{ID: number(0), Domain: domain, Priority: int(number(5)), Tries: int(number(6)), Attempts: int(number(7)),
+		Invalids: int(number(8)), Unknowns: int(number(9)), CreatedAt: when(10), FirstTryAt: when(11), NotBefore: when(12), Hops: int(number(14))}
+	t.URL, _ = row[1].(string)
+	t.Tenant, _ = row[3].(string)
+	t.HopURL, _ = row[13].(string)
+	if row[4] == string(TaskPending) {
+		t.State = TaskPending
+	} else {
+		t.State = TaskDelayed
+	}
+	return t
 }
 
 func scanTask(row interface{ Scan(...any) error }) (Task, error) {

@@ -150,7 +150,7 @@ func TestGroupIsBounded(t *testing.T) {
 		rows, bytes := weight(&tx)
 		w.queue = append(w.queue, job{tx: &tx, rows: rows, bytes: bytes})
 	}
-	for range 600 {
+	for range 2400 {
 		w.queue = append(w.queue, job{tx: &Tx{}, rows: 2})
 	}
 	w.queue = append(w.queue, job{}, job{tx: &Tx{}, rows: 5000}, job{tx: &Tx{}, rows: 1})
@@ -162,8 +162,8 @@ func TestGroupIsBounded(t *testing.T) {
 		}
 		sizes = append(sizes, len(group))
 	}
-	// Two bodies fit 8 MiB; then 512 rows of two each, the first group sharing with bodies; a function and an oversized Tx go alone.
-	if fmt.Sprint(sizes) != "[2 256 256 90 1 1 1]" {
+	// Two bodies fit 8 MiB; then 2048 rows, two each, the first group sharing with bodies; a function and an oversized Tx go alone.
+	if fmt.Sprint(sizes) != "[2 1024 1024 354 1 1 1]" {
 		t.Errorf("groups of %v", sizes)
 	}
 }

@@ -8,12 +8,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mattn/go-sqlite3"
 )
 
 const (
 	// groupRows and groupBytes bound a transaction, so that a commit stays short (some ten milliseconds) for readers,
 	// other processes and whoever waits for the acknowledgement.
-	groupRows  = 512
+	groupRows  = 2048
 	groupBytes = 8 << 20
 	// truncateBytes is the log size from which the writer empties the log when it has nothing else to do, and
 	// truncateBusyBytes the size from which it does so in between. A reader in the way is waited for no longer than
@@ -38,12 +40,14 @@ type job struct {
 	at    time.Time
 }
 
-// writer owns the connection that writes. Its goroutine is the only one that uses conn, prepared and owner.
+// writer owns the connection that writes. Its goroutine is the only one that uses conn, raw, prepared, pairs and owner.
 type writer struct {
 	path     string
 	db       *sql.DB
 	conn     *sql.Conn
-	prepared map[string]*sql.Stmt
+	raw      *sqlite3.SQLiteConn // what conn holds for as long as it is open
+	prepared map[string]*statement
+	pairs    pairs
 	owner    int64 // row of this process in owner; zero: none
 
 	truncateAfter time.Time
@@ -61,7 +65,7 @@ func startWriter(ctx context.Context, path string, fast bool, all []step) (*writ
 	w := &writer{
 		path:     path,
 		db:       openWriter(path, fast),
-		prepared: map[string]*sql.Stmt{},
+		prepared: map[string]*statement{},
 		gone:     make(chan struct{}),
 		wake:     make(chan struct{}, 1),
 	}
@@ -76,6 +80,12 @@ func startWriter(ctx context.Context, path string, fast bool, all []step) (*writ
 		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
 		}
+	}
+	if err == nil {
+		err = w.conn.Raw(func(c any) error {
+			w.raw = c.(*sqlite3.SQLiteConn)
+			return nil
+		})
 	}
 	if err == nil {
 		err = migrate(ctx, w.conn, all)
@@ -185,7 +195,7 @@ func (w *writer) stop() error {
 func (w *writer) close() error {
 	var errs []error
 	for _, stmt := range w.prepared {
-		errs = append(errs, stmt.Close())
+		errs = append(errs, stmt.stmt.Close())
 	}
 	if w.conn != nil {
 		errs = append(errs, w.conn.Close())
@@ -313,33 +323,33 @@ func (w *writer) transaction(fn func() error) error {
 }
 
 // statement returns a prepared statement of the writing connection.
-func (w *writer) statement(query string) (*sql.Stmt, error) {
-	if stmt := w.prepared[query]; stmt != nil {
-		return stmt, nil
+func (w *writer) statement(query string) (*statement, error) {
+	if s := w.prepared[query]; s != nil {
+		return s, nil
 	}
-	stmt, err := w.conn.PrepareContext(context.Background(), query)
+	s, err := prepare(w.raw, query)
 	if err == nil {
-		w.prepared[query] = stmt
+		w.prepared[query] = s
 	}
-	return stmt, err
+	return s, err
 }
 
+// exec runs a statement that returns no rows.
 func (w *writer) exec(query string, args ...any) error {
-	_, err := w.execCount(query, args...)
-	return err
+	s, err := w.statement(query)
+	if err != nil {
+		return err
+	}
+	return s.exec(args)
 }
 
-// execCount also returns how many rows changed.
+// execCount is exec and returns how many rows changed.
 func (w *writer) execCount(query string, args ...any) (int64, error) {
-	stmt, err := w.statement(query)
+	s, err := w.statement(query)
 	if err != nil {
 		return 0, err
 	}
-	r, err := stmt.ExecContext(context.Background(), args...)
-	if err != nil {
-		return 0, err
-	}
-	return r.RowsAffected()
+	return s.execCount(args)
 }
 
 // truncate empties the log when it is larger than limit, so that a burst or a slow reader does not leave it large for ever.
