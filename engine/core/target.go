@@ -31,10 +31,12 @@ func (m *Machine) learnTarget(now time.Time, c *Call, t *frontier.Task, item *pr
 		b.Find() // behind a platform a domain has no limit of ours until its first inner refusal
 		until = m.refuse(now, c, dec, item.Layer, b, kindDomain, budget.Domain)
 	case provider.Blocked:
+		probe, held := s.probe[kindDomain], b.State(now) == budget.Cooling
 		m.unresolved(now, s, false, false)
-		if n := b.Access(); n >= budget.InARow {
-			// Each probe that is refused access again doubles the hold: a site that does not want us is asked ever more rarely.
-			wait := min(m.cfg.BlockHold<<min(n-budget.InARow, 10), longestHold)
+		// What was in flight when the hold began belongs to it. Each probe that is refused access again doubles it: a site
+		// that does not want us is asked ever more rarely.
+		if n := b.Access(); n >= budget.InARow && (probe || !held) {
+			wait := min(m.cfg.BlockHold<<min(b.Cooldown().Failed, 10), longestHold)
 			m.hold(now, d, now.Add(wait), fmt.Sprintf("access refused %d times in a row", n), item.Layer, true)
 		}
 	case provider.Failed, provider.Transport, provider.Invalid:
