@@ -157,8 +157,8 @@ func damage(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at := 10 * 4096; at+4096 <= len(data); at += 2 * 4096 {
-		copy(data[at:], bytes.Repeat([]byte{0xA5}, 4096))
+	for at := 10 * pageBytes; at+pageBytes <= len(data); at += 2 * pageBytes {
+		copy(data[at:], bytes.Repeat([]byte{0xA5}, pageBytes))
 	}
 	put(t, path, data)
 }
