@@ -266,11 +266,14 @@ func (b *batch) flush(ctx context.Context) error {
 	tasks := b.tasks
 	b.tasks = nil
 	_, err := b.eng.Feed(ctx, tasks)
-	if err == nil || ctx.Err() != nil {
-		return nil
+	if err != nil && !givenUp(ctx) {
+		return fmt.Errorf("store the input: %w", err)
 	}
-	return fmt.Errorf("store the input: %w", err)
+	return nil
 }
+
+// givenUp reports that the feeding was given up: what fails after that is nobody's fault.
+func givenUp(ctx context.Context) bool { return ctx.Err() != nil }
 
 // sitemapQueue holds the sitemaps still to be fetched; each is fetched once.
 type sitemapQueue struct {
@@ -308,7 +311,7 @@ func (q *sitemapQueue) next() (sitemap, bool) {
 // others go on.
 func (f *feeder) feedSitemap(ctx context.Context, eng sink, maps *sitemapQueue, s sitemap) error {
 	res, err := eng.Lookup(ctx, s.url)
-	if ctx.Err() != nil {
+	if givenUp(ctx) {
 		return nil
 	}
 	switch {

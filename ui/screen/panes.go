@@ -115,9 +115,6 @@ func (p *Picture) domainNote(r *view.DomainRow) (string, themes.Role) {
 	return "", themes.Text
 }
 
-// trendWidth is the columns of a trend on the Overview: the engine's bins, 40 s each over 15 minutes.
-const trendWidth = 24
-
 // layersPane counts refusals by who said no. Zero is told as zero.
 func (p *Picture) layersPane(w, h int) []string {
 	f := p.Data.Frame
