@@ -1,7 +1,13 @@
 package provider
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"dev.scrapetop/engine/limits"
@@ -72,7 +78,8 @@ type Call struct {
 	Targets    []Target
 	Domain     string // of Targets[0]; empty for a batch over several
 	Credential string // the credential's name; empty for direct
-	Job        string // remote job id, for polls
+	Job        string // remote job id, for polls, and for a lookup of what one job holds
+	Page       int    // of a lookup that comes in pages, from 1; 0 is the first
 	Sent       time.Time
 }
 
@@ -126,13 +133,20 @@ type Page struct {
 }
 
 // Item is what a call meant for one of its tasks.
+//
+// A task has one Item, unless one job brings several documents for it (a platform's crawl of a site). Then every Item with
+// a Part is one record of the task: Accepted, with its Page, to be validated and stored on its own, under the task and its
+// Part; a Part that fails validation is left out and settles nothing. The task's last Item has no Part and no Page: it
+// alone settles the task. Accepted there means that at least one Part came; with any other outcome the Parts that did
+// come are records all the same, and the task goes on as its outcome says. Credits are on the last Item alone.
 type Item struct {
 	Task     int64
+	Part     string // identity of a document within its task: its URL; empty for the Item that settles the task
 	Outcome  Outcome
 	Layer    Layer
 	Target   limits.Opt[int] // target's HTTP status
 	Signal   limits.Signal   // what the target said, when Layer is target
-	Page     *Page           // with Accepted
+	Page     *Page           // with Accepted; nil where Parts hold the documents
 	Location string          // with Redirected: absolute, normalised by the receiver
 	Credits  float64
 	Error    string // redacted, one line
@@ -149,11 +163,35 @@ type Reply struct {
 	Signal     limits.Signal
 	Job        string        // with AcceptedRemote: the remote job to poll
 	PollAfter  time.Duration // with AcceptedRemote, StillRunning: least time to the next poll; zero: the provider's default
+	Started    bool          // with StillRunning: the work has begun, it waits in no queue of the platform any more
 	Items      []Item        // empty when the call settled nothing (refused, still running, no answer)
 	Credits    float64
 	Unknown    bool // a paid submit that may have been carried out although no answer came
+	Split      bool // with Refused, of several tasks: nothing tells which of them is wrong, so each is to be asked for alone
+	Found      []Found
+	More       bool // with Found: the next Page of the lookup may hold more
 	Error      string
 	Notes      []string
+}
+
+// Found is a remote job that may be a submit whose answer was lost, as a Lookup tells.
+//
+// A Lookup that carries the lost submit's Targets brings the jobs that can be it by their URLs, or by their number where
+// the platform's list does not name URLs. The caller leaves out jobs that it knows and those created before the submit.
+// One without URLs is asked about once more, by a Lookup of its Job with the same Targets: it is in that Reply's Found only
+// if it holds every one of them. What is left is the lost job, and is polled by its id like one that was handed over.
+type Found struct {
+	Job     string
+	URLs    []string  // as the platform spells them; empty: not told
+	Created time.Time // by the platform's clock; zero: not told
+}
+
+// JobKind is a kind of remote job that the platform counts on its own.
+type JobKind struct {
+	Name string // what its ids start with, up to the slash ("batch" in "batch/b-1"); empty: ids have no kind
+	// Pending is how many jobs of the kind may wait at the platform for an account, 0: no limit is known. A job counts until
+	// a poll has seen it started.
+	Pending int
 }
 
 // Facts are the fixed properties of a provider (its sheet) that scheduling needs.
@@ -169,7 +207,17 @@ type Facts struct {
 	PollFirst    time.Duration // first poll after the hand-over
 	PollMax      time.Duration // growth of the poll interval ends here
 	DefaultWait  time.Duration // wait of a refusal that announced none, zero: own backoff
-	WorstCredits float64       // most that one submit may cost with the configured options
+	BusyWait     time.Duration // wait of a `busy` of the platform that announced none, zero: own backoff
+	WorstCredits float64       // most that one submit may cost for each of its tasks, with the configured options
+
+	BatchMax   int           // tasks that one submit may carry; 0 and 1: one
+	Single     JobKind       // what a submit of one task becomes
+	Batch      JobKind       // what a submit of several becomes
+	RateLimit  int           // requests that one address may make within RateWindow, 0: none is known
+	RateWindow time.Duration // its length
+	PollsCount bool          // polls and lookups draw on RateLimit like submits
+	NoStatus   bool          // the target's HTTP status is never told: what it refused is read from texts alone
+	FindsLost  bool          // a submit without an answer can be searched for (Found)
 }
 
 // Provider turns calls into requests and responses into replies. Implementations are pure: no I/O, no clock, no state;
@@ -183,4 +231,50 @@ type Provider interface {
 	Request(c Call, key string) (Request, error)
 	// Read says what a response means for the call and its tasks.
 	Read(c Call, r Response) Reply
+}
+
+// BaseURL checks the address that a platform is reached at and returns it without a slash at its end; text empty: otherwise.
+// Its errors name the provider and never the address, which may carry a secret.
+func BaseURL(name, text, otherwise string) (string, error) {
+	u, err := url.Parse(cmp.Or(text, otherwise))
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return "", fmt.Errorf("%s: the base URL must be http(s)://HOST[:PORT][/PATH], without credentials or a query", name)
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// CheckKey refuses a key that could not travel in a header. The key is never part of the error.
+func CheckKey(name, key string) error {
+	if key == "" {
+		return fmt.Errorf("%s: the credential has no key", name)
+	}
+	for i := range len(key) {
+		if key[i] <= ' ' || key[i] >= 0x7f {
+			return fmt.Errorf("%s: the credential's key holds blanks or characters that no key has", name)
+		}
+	}
+	return nil
+}
+
+// CheckFields refuses request fields that are not the user's to give: keys, by whatever name, and those in own, which hold
+// the task's URL. Fields must be able to travel as JSON.
+func CheckFields(name string, fields map[string]any, own ...string) error {
+	for field := range fields {
+		switch lower := strings.ToLower(field); {
+		case lower == "api_key", lower == "apikey", lower == "x-api-key":
+			return fmt.Errorf("%s: the field %s is refused: a key comes from key_env, key_file or key_command alone", name, field)
+		case slices.Contains(own, lower):
+			return fmt.Errorf("%s: the field %s is refused: it is the task's own", name, field)
+		}
+	}
+	if _, err := json.Marshal(fields); err != nil {
+		return fmt.Errorf("%s: the request fields cannot be sent: %w", name, err)
+	}
+	return nil
+}
+
+// ValidJob reports whether a platform's id can stand as one path segment.
+func ValidJob(id string) bool {
+	return id != "" && id != "." && id != ".." && len(id) <= 256
 }
