@@ -43,19 +43,39 @@ func readBody(resp *http.Response, limit int64) (body []byte, wire int64, err er
 	for i := len(codings) - 1; i >= 0; i-- {
 		r = decoder(codings[i], r)
 	}
-	var buf bytes.Buffer
-	buf.Grow(int(min(max(resp.ContentLength, 512), 1<<20)))
-	n, err := buf.ReadFrom(io.LimitReader(r, limit+1))
+	body, err = readAll(io.LimitReader(r, limit+1), resp.ContentLength)
 	switch {
 	case err != nil:
 		return nil, counted.n, err
-	case n > limit:
+	case int64(len(body)) > limit:
 		return nil, counted.n, fmt.Errorf("%w: it decodes to more than %d bytes", errTooLarge, limit)
 	}
-	return buf.Bytes(), counted.n, nil
+	return body, counted.n, nil
+}
+
+// readAll is io.ReadAll into a buffer for the announced length (negative: none), with a byte to spare for the read that finds
+// the end: a body that is as long as announced is neither moved nor kept in a larger buffer than it needs.
+func readAll(r io.Reader, announced int64) ([]byte, error) {
+	buf := make([]byte, 0, min(max(announced, 511), 1<<20)+1)
+	for {
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+	}
 }
 
 func contentCodings(h http.Header) ([]string, error) {
+	if len(h["Content-Encoding"]) == 0 {
+		return nil, nil
+	}
 	var out []string
 	for _, c := range strings.Split(strings.Join(h.Values("Content-Encoding"), ","), ",") {
 		switch c = strings.ToLower(strings.TrimSpace(c)); c {

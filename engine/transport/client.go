@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -190,10 +192,23 @@ func (c *Client) line(err error) string {
 }
 
 func newRequest(ctx context.Context, r provider.Request) (*http.Request, error) {
-	u, err := url.Parse(r.URL)
-	if err != nil {
-		return nil, fmt.Errorf("the address cannot be read: %w", err)
+	method := r.Method
+	if method == "" {
+		method = http.MethodGet
 	}
+	var body io.Reader
+	if len(r.Body) > 0 {
+		body = bytes.NewReader(r.Body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, r.URL, body)
+	if err != nil {
+		var unread *url.Error
+		if errors.As(err, &unread) {
+			return nil, fmt.Errorf("the address cannot be read: %w", err)
+		}
+		return nil, fmt.Errorf("the request cannot be built: %w", err)
+	}
+	u := req.URL
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("%w: only http and https are fetched", errForbidden)
 	}
@@ -203,25 +218,9 @@ func newRequest(ctx context.Context, r provider.Request) (*http.Request, error) 
 	if u.Hostname() == "" {
 		return nil, errors.New("the address names no host")
 	}
-	method := r.Method
-	if method == "" {
-		method = http.MethodGet
-	}
-	var body *bytes.Reader
-	if len(r.Body) > 0 {
-		body = bytes.NewReader(r.Body)
-	}
-	var req *http.Request
-	if body == nil {
-		req, err = http.NewRequestWithContext(ctx, method, r.URL, nil)
-	} else {
-		req, err = http.NewRequestWithContext(ctx, method, r.URL, body)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the request cannot be built: %w", err)
-	}
+	// Names are added and taken away here, the values of one are never changed: they may be shared.
 	if r.Header != nil {
-		req.Header = r.Header.Clone()
+		req.Header = maps.Clone(r.Header)
 	}
 	if host := req.Header.Get("Host"); host != "" {
 		req.Host = host

@@ -52,6 +52,9 @@ func RedactText(s string) string { return shapesOnly.Text(s) }
 // Text takes out the literal secrets (percent-encoded ones too), whatever has the shape of a secret, e-mail addresses and
 // runs of nine or more digits.
 func (r *Redactor) Text(s string) string {
+	if s == "" { // as most errors are
+		return s
+	}
 	return stable(s, func(s string) string { return maskPersonal(r.secret(s)) })
 }
 
