@@ -121,7 +121,7 @@ func maskNamed(s string) string {
 			continue
 		}
 		from, to := valueAfter(s, i+sep, s[i] == ':', name)
-		if to <= from {
+		if to <= from || s[i] == ':' && strings.EqualFold(name, "auth") && prose(s, i+sep, from, to) {
 			i += sep
 			continue
 		}
@@ -220,6 +220,12 @@ func valueAfter(s string, at int, colon bool, name string) (from, to int) {
 		to = endOf(s, rest, ends)
 	}
 	return from, to
+}
+
+// prose reports that what stands behind "auth:" is a sentence and not a value: auth is the name of a layer too, and refusals
+// are told as "auth: the platform answered 401".
+func prose(s string, sep, from, to int) bool {
+	return from > sep && s[from:to] == "the" && strings.HasPrefix(s[to:], " ")
 }
 
 // schemes are words that stand before a credential.

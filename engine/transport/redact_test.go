@@ -37,6 +37,9 @@ func TestRedactURL(t *testing.T) {
 
 func TestRedactText(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
+		"the layer auth":     {"auth: the platform answered 401", "auth: the platform answered 401"},
+		"an auth value":      {"auth: hunter and more", "auth: [redacted] and more"},
+		"an auth value last": {"auth: secretword", "auth: [redacted]"},
 		"nothing":            {`{"success":false,"limit":5,"reset":60}`, `{"success":false,"limit":5,"reset":60}`},
 		"status code stays":  {`{"status_code":429,"code":"VALIDATION_ERROR"}`, `{"status_code":429,"code":"VALIDATION_ERROR"}`},
 		"bearer":             {"sent Bearer abc.def today", "sent Bearer [redacted] today"},

@@ -165,7 +165,8 @@ func (q question) explain(raw rawResponse) (explanation, error) {
 		call.Job = "job"
 	}
 	reply := prov.Read(call, provider.Response{
-		Status: raw.status, Header: raw.header, Body: raw.body, Received: q.now, Sent: true, Bytes: int64(len(raw.body)), Fault: raw.fault,
+		Status: raw.status, Header: raw.header, Body: raw.body, Received: q.now, Sent: true, Bytes: int64(len(raw.body)),
+		Fault: raw.fault, Error: raw.broken,
 	})
 	said := speaker(reply)
 	if err := said.judge(reply); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httputil"
 	"net/textproto"
 	"regexp"
 	"strconv"
@@ -27,7 +28,8 @@ type rawResponse struct {
 	status int
 	header http.Header
 	body   []byte
-	fault  provider.Fault // the body can be no page: what it was packed in is broken
+	fault  provider.Fault // the body can be no page: it is cut, or what it was packed in is broken
+	broken string         // what is wrong with it
 	notes  []string       // what was odd and how it was read
 }
 
@@ -149,13 +151,18 @@ func interim(r rawResponse) bool {
 	return r.header.Get("Content-Type") == "" && (length == "" || length == "0") && r.header.Get("Transfer-Encoding") == ""
 }
 
-// settleBody cuts a body that is too long and unpacks gzip, which curl prints as it came unless asked otherwise.
+// settleBody undoes chunks, cuts a body that is too long and unpacks gzip, which curl prints as it came unless asked otherwise.
 func (r *rawResponse) settleBody() {
+	r.settleChunks()
 	length, err := strconv.ParseInt(r.header.Get("Content-Length"), 10, 64)
 	packed := bytes.HasPrefix(r.body, []byte{0x1f, 0x8b})
 	coded := strings.EqualFold(strings.TrimSpace(r.header.Get("Content-Encoding")), "gzip")
 	if err == nil && int64(len(r.body)) < length && len(r.body) > 0 && (packed || !coded) {
-		r.note("the body has %d of the %d bytes that Content-Length tells; on the wire that would be a transport fault, here it is read as pasted", len(r.body), length)
+		if r.status/100 == 2 && int64(len(r.body)+lostByPasting(r.body)) < length {
+			r.fault, r.broken = provider.FaultTruncated, fmt.Sprintf("the body ends early, it has %d of the %d bytes that Content-Length tells", len(r.body), length)
+		} else {
+			r.note("the body has %d of the %d bytes that Content-Length tells: read as pasted", len(r.body), length)
+		}
 	}
 	if len(r.body) > maxRawBody {
 		r.note("only the first 10 MiB of the body were read")
@@ -166,8 +173,39 @@ func (r *rawResponse) settleBody() {
 	}
 	plain, err := unpack(r.body)
 	if err != nil {
-		r.note("the gzip body could not be unpacked: %v", err)
-		r.body, r.fault = nil, provider.FaultDecode
+		r.body, r.fault, r.broken = nil, provider.FaultDecode, fmt.Sprintf("the gzip body could not be unpacked: %v", err)
+		return
+	}
+	r.body = plain
+}
+
+// lostByPasting is how many bytes a clipboard or an editor may have taken from a body: a CR of each line, and a last line end.
+func lostByPasting(body []byte) int { return bytes.Count(body, []byte{'\n'}) + 2 }
+
+// beginsChunked reports one whole chunk: a page of ordinary text may begin like a size.
+func beginsChunked(body []byte) bool {
+	m := chunkSize.FindSubmatch(body)
+	if m == nil {
+		return false
+	}
+	size, err := strconv.ParseUint(string(m[1]), 16, 32)
+	end := uint64(len(m[0])) + size
+	return err == nil && end <= uint64(len(body)) && bytes.HasPrefix(body[end:], []byte("\r\n"))
+}
+
+var chunkSize = regexp.MustCompile(`^([0-9A-Fa-f]{1,8})[ \t]*(?:;[^\n]*)?\r\n`)
+
+// settleChunks undoes chunked framing. curl takes it away by itself (its header stays), curl --raw does not.
+func (r *rawResponse) settleChunks() {
+	if !strings.EqualFold(r.header.Get("Transfer-Encoding"), "chunked") || !beginsChunked(r.body) {
+		return
+	}
+	plain, err := io.ReadAll(io.LimitReader(httputil.NewChunkedReader(bytes.NewReader(r.body)), maxRawBody+1))
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		r.fault, r.broken = provider.FaultTruncated, "the body ends early, within a chunk"
+	case err != nil:
+		r.note("the body looks chunked and is not: read as it stands")
 		return
 	}
 	r.body = plain

@@ -36,6 +36,10 @@ func TestRawResponse(t *testing.T) {
 		{name: "a page about HTTP", text: "HTTP/1.1 200 OK\nContent-Type: text/plain\n\nHTTP/1.1 429 Too Many\n\n", status: 200, body: "HTTP/1.1 429 Too Many\n\n"},
 		{name: "status beyond the classes", text: "HTTP/1.1 999 Request denied\n\n", status: 999},
 		{name: "cut body", text: "HTTP/1.1 200 OK\nContent-Length: 10\nContent-Type: text/plain\n\nabc", status: 200, body: "abc", note: "3 of the 10"},
+		{name: "pasted with other line ends", text: "HTTP/1.1 200 OK\nContent-Length: 9\nContent-Type: text/plain\n\na\nb\nc", status: 200, body: "a\nb\nc", note: "read as pasted"},
+		{name: "chunks", text: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n3\r\nabc\r\n0\r\n\r\n", status: 200, body: "abc"},
+		{name: "chunks undone by curl", text: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\nabc\r\n", status: 200, body: "abc\r\n"},
+		{name: "cut within a chunk", text: "HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n3\r\nabc\r\n400\r\nonly", status: 200, body: "abconly", note: "within a chunk"},
 		{name: "unpacked by curl already", text: "HTTP/1.1 200 OK\nContent-Encoding: gzip\nContent-Length: 999\n\nplain text", status: 200, body: "plain text"},
 		{name: "broken gzip", text: "HTTP/1.1 200 OK\nContent-Encoding: gzip\n\n\x1f\x8b\x08xx", status: 200, note: "gzip"},
 		{name: "empty body", text: "HTTP/1.1 200 OK\nContent-Length: 5\n\n", status: 200},
@@ -54,7 +58,7 @@ func TestRawResponse(t *testing.T) {
 					t.Errorf("%s is %q, want %q", name, got, want)
 				}
 			}
-			if notes := strings.Join(r.notes, "\n"); !strings.Contains(notes, tt.note) || tt.note == "" && notes != "" {
+			if notes := strings.Join(append(r.notes, r.broken), "\n"); !strings.Contains(notes, tt.note) || tt.note == "" && strings.TrimSpace(notes) != "" {
 				t.Errorf("notes %q, want %q", notes, tt.note)
 			}
 		})

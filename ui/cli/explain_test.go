@@ -72,6 +72,8 @@ func TestExplainResponses(t *testing.T) {
 		{"242_inner_403", []string{"--provider", "evomi"}, map[string]any{"outcome": "blocked", "layer": "target", "http_status": 200.0, "target_status": 403.0, "retry": false}},
 		{"226_busy_retry_huge", []string{"--provider", "evomi"}, map[string]any{"outcome": "busy", "wait_saturated": true, "cools": "provider"}},
 		{"230_busy_retry_zero", []string{"--provider", "evomi"}, map[string]any{"outcome": "busy", "wait_seconds": 0.0}},
+		{"104_length_too_long", nil, map[string]any{"outcome": "transport", "layer": "transport", "http_status": 200.0, "retry": true}},
+		{"106_chunked_cut", nil, map[string]any{"outcome": "transport", "layer": "transport", "http_status": 200.0, "retry": true}},
 		{"112_empty_200", nil, map[string]any{"outcome": "accepted"}},
 		{"116_429_html", nil, map[string]any{"outcome": "limited", "layer": "target", "wait_seconds": 7.0, "wait_source": "retry-after", "cools": "domain", "retry": true, "limit": nil}},
 		{"118_429_skewed_date", nil, map[string]any{"wait_seconds": 12.0}},
