@@ -86,7 +86,7 @@ func openWriter(path string, fast bool) *sql.DB {
 	if fast {
 		sync = pragma{"synchronous", "OFF", "0"}
 	}
-	db := sql.OpenDB(connector{dsn(path, "mode=rw"), []pragma{
+	db := sql.OpenDB(connector{dsn(path, "mode=rw&_mutex=no"), []pragma{
 		{"busy_timeout", fmt.Sprint(busyTimeoutMS), fmt.Sprint(busyTimeoutMS)},
 		{"page_size", fmt.Sprint(pageBytes), ""}, // a file that has pages keeps their size
 		{"journal_mode", "WAL", "wal"},
@@ -102,7 +102,7 @@ func openWriter(path string, fast bool) *sql.DB {
 // openReaders opens connections that cannot write. A file in a folder where SQLite may not create its shared index can be
 // read only as it stands (immutable), which is right when no writer's log lies beside it.
 func openReaders(path string, immutable bool) *sql.DB {
-	query := "mode=ro"
+	query := "mode=ro&_mutex=no"
 	if immutable {
 		query += "&immutable=1"
 	}
