@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,29 @@ type settings struct {
 	File   *configFile         `json:"file"`  // used by a resume that finds no config file
 	Inputs []inputMark         `json:"inputs"`
 	Demo   *demoWorld          `json:"demo,omitempty"` // the run is of a simulated world and never leaves it
+}
+
+// keepable is the file as it may be kept with a run: the tables of its provider and of direct, whose manners sitemaps are
+// fetched with, and no command that spells out a key.
+func (c *configFile) keepable(provider string, creds []engine.Credential) *configFile {
+	kept := *c
+	kept.Providers = map[string]providerTable{}
+	for name, table := range c.Providers {
+		if name != provider && name != "direct" {
+			continue
+		}
+		table.Credentials = slices.Clone(table.Credentials)
+		for i := range table.Credentials {
+			command := &table.Credentials[i].KeyCommand
+			if slices.ContainsFunc(*command, func(arg string) bool {
+				return slices.ContainsFunc(creds, func(c engine.Credential) bool { return c.Key != "" && strings.Contains(arg, c.Key) })
+			}) {
+				*command = nil
+			}
+		}
+		kept.Providers[name] = table
+	}
+	return &kept
 }
 
 // engineConfig puts together what the run is driven by, without its keys.

@@ -79,6 +79,9 @@ func (t credentialTable) credential(c *configFile, at string) (engine.Credential
 			sources++
 		}
 	}
+	if sources == 0 && c.path == "" {
+		return cred, c.wrong(at, "where its key comes from was not kept with the run, give the file again with --config")
+	}
 	if sources != 1 {
 		return cred, c.wrong(at, "needs exactly one of key_env, key_file and key_command, has %d", sources)
 	}

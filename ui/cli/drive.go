@@ -47,11 +47,12 @@ func (a *app) drive(ctx context.Context, d drive) error {
 	if errors.Is(err, storage.ErrHeld) {
 		return usage("run %d is being driven by another process, watch it there", d.run.ID)
 	}
-	if err != nil {
+	sum, untold := a.summarise(context.WithoutCancel(ctx), d, err)
+	if err != nil { // what the summary could not tell besides is of the same cause
 		return broken("run %d stopped: %w, once that is settled: scrapetop resume %d", d.run.ID, err, d.run.ID)
 	}
-	if err := a.summarise(context.WithoutCancel(ctx), d); err != nil {
-		return err
+	if untold != nil {
+		return untold
 	}
 	a.tellRemote(end)
 	if end.State == storage.RunFailed {
@@ -59,6 +60,9 @@ func (a *app) drive(ctx context.Context, d drive) error {
 	}
 	if shown != nil {
 		return shown
+	}
+	if sum.Tasks == 0 && end.State == storage.RunFinished {
+		return usage("run %d had nothing to fetch: its input named no page", d.run.ID)
 	}
 	return ended(endCode(end))
 }

@@ -126,6 +126,15 @@ func TestRuinedConfigStopsCommandsThatReadIt(t *testing.T) {
 	}
 }
 
+func TestCompletionOfAnUnknownShellIsWrongUsage(t *testing.T) {
+	s := newShell(t)
+	for _, args := range [][]string{{"completion"}, {"completion", "tcsh"}} {
+		if got := s.run(args...); got.code != exitUsage || !strings.Contains(got.err, "zsh") || got.out != "" {
+			t.Errorf("%v: exit %d, %q", args, got.code, got.err)
+		}
+	}
+}
+
 func TestGlobalFlagsStandAnywhere(t *testing.T) {
 	s := newShell(t)
 	for _, args := range [][]string{{"--db", "other.db", "history"}, {"history", "--db", "other.db"}, {"history", "--db=other.db"}} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -65,6 +66,13 @@ func (a *app) rootCommand() *cobra.Command {
 		if c.Name() == "completion" {
 			for _, sub := range append(c.Commands(), c) {
 				sub.Annotations = map[string]string{needConfig: withoutFile}
+			}
+			c.Args = cobra.ArbitraryArgs // of itself it runs nothing, and would take any word
+			c.RunE = func(_ *cobra.Command, args []string) error {
+				if len(args) > 0 {
+					return usage("%s is no SHELL that is known: bash, zsh, fish or powershell", strconv.Quote(shorten(args[0], 40)))
+				}
+				return usage("completion takes a SHELL: bash, zsh, fish or powershell")
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func (a *app) newRun(ctx context.Context, r *runFlags, args []string) error {
 			return err
 		}
 	}
-	kept, err := json.Marshal(settings{Flags: a.keptFlags(), File: a.file, Inputs: marks})
+	kept, err := json.Marshal(settings{Flags: a.keptFlags(), File: a.file.keepable(r.provider, cfg.Credentials), Inputs: marks})
 	if err != nil {
 		return broken("keep the settings of the run: %w", err)
 	}

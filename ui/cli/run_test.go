@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime/pprof"
@@ -15,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/simulator"
 )
 
@@ -404,5 +408,71 @@ func TestPipeWithoutAGoodLineStartsNothing(t *testing.T) {
 	}
 	if got := s.run("history"); strings.Contains(got.out, "running") {
 		t.Errorf("a run was created: %q", got.out)
+	}
+}
+
+// TestSitemapWithoutPagesIsUnreadableInput: a run that its input gave nothing to do ended with 0, as if all were well.
+func TestSitemapWithoutPagesIsUnreadableInput(t *testing.T) {
+	site := httptest.NewServer(http.NotFoundHandler())
+	defer site.Close()
+	s := newShell(t)
+	got := s.run("run", "--sitemap", site.URL+"/sitemap.xml", "--headless", "--summary", "json")
+	if got.code != exitUsage || !strings.Contains(got.err, "status 404") || !strings.Contains(got.err, "named no page") {
+		t.Errorf("exit %d, %s", got.code, got.err)
+	}
+	expect(t, summaryOf(t, got), map[string]any{"tasks": 0.0})
+}
+
+// TestFailedRunTellsItsSummary: a database that could not be written left scripts without a summary to read.
+func TestFailedRunTellsItsSummary(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<h1>page</h1>") }))
+	defer site.Close()
+	s := newShell(t)
+	if got := s.run("run", site.URL+"/a", "--headless", "--robots", "off"); got.code != exitOK {
+		t.Fatalf("exit %d, %s", got.code, got.err)
+	}
+	db, err := sql.Open("sqlite3", filepath.Join(s.dir, defaultDB))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE TRIGGER broken BEFORE INSERT ON result BEGIN SELECT RAISE(ABORT, 'no more results'); END"); err != nil {
+		t.Fatal(err)
+	}
+	got := s.run("run", site.URL+"/b", "--headless", "--robots", "off", "--summary", "json")
+	if got.code != exitBroken {
+		t.Errorf("exit %d, %s", got.code, got.err)
+	}
+	sum := summaryOf(t, got)
+	expect(t, sum, map[string]any{"state": "failed", "accepted": 0.0})
+	if reason, _ := sum["reason"].(string); !strings.Contains(reason, "no more results") {
+		t.Errorf("reason %v", sum["reason"])
+	}
+}
+
+// TestKeysInCommandsAreNotKept: a command that spells its key out was stored with the run's settings.
+func TestKeysInCommandsAreNotKept(t *testing.T) {
+	const key = "key-in-command-4711"
+	c, err := parseConfig("x.toml", []byte(credential(`key_command = ["printf", "`+key+`"]`)+
+		"[[providers.evomi.credentials]]\nname = \"other\"\nkey_command = [\"pass\", \"show\", \"evomi\"]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := json.Marshal(settings{File: c.keepable("evomi", []engine.Credential{{Name: "main", Key: key}})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := string(kept); strings.Contains(text, key) || !strings.Contains(text, `"pass","show","evomi"`) {
+		t.Error(text)
+	}
+	if len(c.Providers["evomi"].Credentials[0].KeyCommand) != 2 {
+		t.Error("the file in use has lost its command")
+	}
+	var again settings
+	if err := json.Unmarshal(kept, &again); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.File.check(); err == nil || !strings.Contains(err.Error(), "--config") {
+		t.Errorf("a resume without the file says %v", err)
 	}
 }

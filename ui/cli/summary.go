@@ -15,12 +15,21 @@ import (
 	"dev.scrapetop/storage"
 )
 
-// summarise prints the closing summary of a run on stdout.
-func (a *app) summarise(ctx context.Context, d drive) error {
+// summarise prints the closing summary of a run on stdout. failed is why a run could not go on that may not
+// have been able to say so in the database.
+func (a *app) summarise(ctx context.Context, d drive, failed error) (storage.Summary, error) {
 	sum, err := d.store.Summary(ctx, d.run.ID)
 	if err != nil {
-		return broken("sum up run %d: %w", d.run.ID, err)
+		return sum, broken("sum up run %d: %w", d.run.ID, err)
 	}
+	if failed != nil {
+		why := printable(failed.Error())
+		sum.State, sum.Reason = storage.RunFailed, &why
+	}
+	return sum, a.printSummary(d, sum)
+}
+
+func (a *app) printSummary(d drive, sum storage.Summary) error {
 	if d.flags.summary == "json" {
 		line, err := json.Marshal(sum)
 		if err != nil {

@@ -119,6 +119,9 @@ func fault(r provider.Response) (provider.Outcome, provider.Layer, string) {
 	if r.Fault == provider.FaultTooLarge {
 		return provider.TooLarge, provider.LayerTarget, provider.Line(why)
 	}
+	if r.Fault == provider.FaultForbidden { // it will be forbidden again
+		return provider.Refused, provider.LayerTarget, provider.Line(why)
+	}
 	return provider.Transport, provider.LayerTransport, provider.Line(why)
 }
 

@@ -167,6 +167,7 @@ func TestStatuses(t *testing.T) {
 		"101":                          {101, nil, "", provider.Failed, provider.LayerTarget},
 		"dns":                          {0, nil, provider.FaultDNS, provider.Transport, provider.LayerTransport},
 		"too large":                    {200, nil, provider.FaultTooLarge, provider.TooLarge, provider.LayerTarget},
+		"an address that is refused":   {0, nil, provider.FaultForbidden, provider.Refused, provider.LayerTarget},
 		"200 cut off":                  {200, nil, provider.FaultTruncated, provider.Transport, provider.LayerTransport},
 		"429 cut off":                  {429, http.Header{"Retry-After": {"9"}}, provider.FaultTruncated, provider.Limited, provider.LayerTarget},
 		"429 whose body is too large":  {429, nil, provider.FaultTooLarge, provider.Limited, provider.LayerTarget},
