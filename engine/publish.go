@@ -202,13 +202,20 @@ func (l *loop) domainRow(now time.Time, d *frontier.Domain) view.DomainInput {
 	in := view.DomainInput{
 		Domain: d.Name, State: state, Since: d.Since, InFlight: b.InFlight(), Limit: b.Limit(), LimitWas: b.LimitWas(), PerSecond: b.PerSecond(),
 		Queue: waiting + log.Delayed, Accepted: log.Accepted, Dead: log.Dead, LastAt: log.LastAt, LastText: log.LastText,
-		CrawlDelay: log.CrawlDelay, Robots: l.robotsText(d), Headers: log.Headers, HeadersAt: log.HeadersAt, Next: nextText(now, b),
+		CrawlDelay: log.CrawlDelay, Robots: l.robotsText(d), Next: nextText(now, b),
 		Paused: l.picture.pausedAt[[2]string{string(budget.Domain), d.Name}],
-		Remaining: view.Remaining{
-			Known: log.HasRemaining || log.HasLimit, Remaining: log.Remaining, HasLimit: log.HasLimit, Limit: log.Limit, ResetAt: log.ResetAt,
-			At: log.HeadersAt, Kind: log.Kind, Asked: !log.LastAt.IsZero(),
-		},
-		Limited: view.ByLayer{Target: log.Limited["target"], Busy: log.Limited["busy"], Account: log.Limited["account"], Rate: log.Limited["rate"], Pending: log.Limited["pending"]},
+	}
+	if t := log.Told; t != nil {
+		in.Told = &view.Told{
+			Headers: t.Headers, At: t.At,
+			Remaining: view.Remaining{
+				Known: t.HasRemaining || t.HasLimit, Remaining: t.Remaining, HasLimit: t.HasLimit, Limit: t.Limit, ResetAt: t.ResetAt,
+				At: t.At, Kind: t.Kind, Asked: true,
+			},
+		}
+	}
+	if len(log.Limited) > 0 {
+		in.Limited = &view.ByLayer{Target: log.Limited["target"], Busy: log.Limited["busy"], Account: log.Limited["account"], Rate: log.Limited["rate"], Pending: log.Limited["pending"]}
 	}
 	if waiting > 0 {
 		in.Oldest = d.Oldest
@@ -312,7 +319,12 @@ func (l *loop) noteAnswer(o *outcome) {
 	log.LastAt, log.LastText = time.Now(), text
 	sig := &o.reply.Signal
 	if sig.Limit.OK || sig.Remaining.OK || sig.Wait.OK {
-		log.Headers, log.HeadersAt = limitHeaders(o.headers), time.Now()
+		told := frontier.Told{}
+		if log.Told != nil {
+			told = *log.Told
+		}
+		told.Headers, told.At = limitHeaders(o.headers), log.LastAt
+		log.Told = &told
 	}
 }
 

@@ -25,11 +25,11 @@ type Verdict struct {
 // Decision is what follows from one answer for one task and the budgets it drew on.
 type Decision struct {
 	Outcome provider.Outcome
-	Retry bool         // the task goes on (at once, or after its wait)
-	Try   bool         // it costs a try
-	Dead  string       // dead-letter reason when it is final; empty otherwise
-	Cools budget.Scope // whose budget cools down
-	Stops budget.Scope // whose budget stops until a person or a probe reopens it
+	Retry   bool         // the task goes on (at once, or after its wait)
+	Try     bool         // it costs a try
+	Dead    string       // dead-letter reason when it is final; empty otherwise
+	Cools   budget.Scope // whose budget cools down
+	Stops   budget.Scope // whose budget stops until a person or a probe reopens it
 	// Wait is the least wait: the server's when Announced, otherwise the platform's documented default; zero without either,
 	// and then our own backoff between Least and Most counts.
 	Wait      time.Duration

@@ -75,12 +75,13 @@ func (m *Machine) readWindow(now time.Time, d *frontier.Domain, item *provider.I
 	sig := &item.Signal
 	log := &d.Log
 	if sig.Limit.OK || sig.Remaining.OK {
-		log.HasLimit, log.Limit = sig.Limit.OK, sig.Limit.V
-		log.HasRemaining, log.Remaining = sig.Remaining.OK, sig.Remaining.V
-		log.Kind, log.HeadersAt, log.ResetAt = string(sig.Kind), now, time.Time{}
-		if sig.Reset.OK {
-			log.ResetAt = now.Add(sig.Reset.V)
+		told := &frontier.Told{
+			HasLimit: sig.Limit.OK, Limit: sig.Limit.V, HasRemaining: sig.Remaining.OK, Remaining: sig.Remaining.V, Kind: string(sig.Kind), At: now,
 		}
+		if sig.Reset.OK {
+			told.ResetAt = now.Add(sig.Reset.V)
+		}
+		log.Told = told
 	}
 	// A reset a year away on a good answer is a field that was misread, not a window: it is shown, never waited for.
 	if m.cfg.Direct && sig.Kind != limits.KindConcurrency && sig.Unit == "" && sig.Remaining.OK && sig.Reset.OK && sig.Reset.V > 0 && sig.Reset.V < limits.MaxWait {

@@ -58,14 +58,19 @@ type DomainLog struct {
 	Limited                 map[string]int64 // 429 by layer
 	LastAt                  time.Time
 	LastText                string
-	Headers                 map[string]string
-	HeadersAt               time.Time
-	Remaining               int64
-	Limit                   int64
-	HasRemaining, HasLimit  bool
-	ResetAt                 time.Time
-	Kind                    string
+	Told                    *Told // what its headers said of limits; nil: nothing
 	CrawlDelay              time.Duration
+}
+
+// Told is what an answer's headers said of limits. It is replaced, never changed.
+type Told struct {
+	Headers                map[string]string
+	At                     time.Time
+	Remaining              int64
+	Limit                  int64
+	HasRemaining, HasLimit bool
+	ResetAt                time.Time
+	Kind                   string
 }
 
 // Robots are the rules of an origin.

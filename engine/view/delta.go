@@ -35,7 +35,7 @@ type DomainInput struct {
 	Limit     int
 	LimitWas  int
 	PerSecond float64
-	Remaining Remaining
+	Told      *Told // what its headers said of limits; nil: nothing yet, as with most domains
 
 	Until        time.Time // end of the cooldown; zero: none
 	Full         time.Duration
@@ -48,15 +48,38 @@ type DomainInput struct {
 	Oldest   time.Time // enqueue time of the oldest of them; zero: none
 	Accepted int64     // totals of the run, earlier drives included
 	Dead     int64
-	Limited  ByLayer
+	Limited  *ByLayer // nil: it never refused
 
 	LastAt     time.Time
 	LastText   string
 	CrawlDelay time.Duration
 	Robots     string
-	Headers    map[string]string // limit headers of the last answer
-	HeadersAt  time.Time
 	Next       string
+}
+
+// Told is what a domain's headers said of limits. Nobody writes to it once it was handed over.
+type Told struct {
+	Remaining Remaining
+	Headers   map[string]string // limit headers of the last answer that had some
+	At        time.Time
+}
+
+// remaining is the remaining capacity as last reported.
+func (in *DomainInput) remaining() Remaining {
+	r := Remaining{}
+	if in.Told != nil {
+		r = in.Told.Remaining
+	}
+	r.Asked = r.Asked || !in.LastAt.IsZero()
+	return r
+}
+
+// limited are the refusals by layer.
+func (in *DomainInput) limited() ByLayer {
+	if in.Limited == nil {
+		return ByLayer{}
+	}
+	return *in.Limited
 }
 
 // ByLayer counts refusals by who said no: 429 of the four layers, and Busy (503 with or without a wait).

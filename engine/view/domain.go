@@ -42,11 +42,18 @@ const limitsKept = 256
 // same reports whether two inputs say the same.
 func same(a, b *DomainInput) bool {
 	return a.Domain == b.Domain && a.State == b.State && a.Since.Equal(b.Since) && a.InFlight == b.InFlight && a.Limit == b.Limit &&
-		a.LimitWas == b.LimitWas && a.PerSecond == b.PerSecond && a.Remaining == b.Remaining && a.Until.Equal(b.Until) &&
+		a.LimitWas == b.LimitWas && a.PerSecond == b.PerSecond && sameTold(a.Told, b.Told) && a.Until.Equal(b.Until) &&
 		a.Full == b.Full && a.Cause == b.Cause && a.Layer == b.Layer && a.FailedProbes == b.FailedProbes && a.Paused.Equal(b.Paused) &&
-		a.Queue == b.Queue && a.Oldest.Equal(b.Oldest) && a.Accepted == b.Accepted && a.Dead == b.Dead && a.Limited == b.Limited &&
+		a.Queue == b.Queue && a.Oldest.Equal(b.Oldest) && a.Accepted == b.Accepted && a.Dead == b.Dead && a.limited() == b.limited() &&
 		a.LastAt.Equal(b.LastAt) && a.LastText == b.LastText && a.CrawlDelay == b.CrawlDelay && a.Robots == b.Robots &&
-		maps.Equal(a.Headers, b.Headers) && a.HeadersAt.Equal(b.HeadersAt) && a.Next == b.Next
+		a.Next == b.Next
+}
+
+func sameTold(a, b *Told) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a == b || a.Remaining == b.Remaining && a.At.Equal(b.At) && maps.Equal(a.Headers, b.Headers)
 }
 
 // noteLimit keeps the staircase of the ceiling.
@@ -127,8 +134,8 @@ func (d *domain) row(s *state) DomainRow {
 	bin := s.bin()
 	return DomainRow{
 		Domain: in.Domain, State: in.State, InFlight: in.InFlight, Limit: in.Limit, LimitWas: in.LimitWas, PerSecond: in.PerSecond,
-		Remaining: in.Remaining, Until: in.Until, Full: in.Full, Cause: in.Cause,
-		Recent429: d.recent429(bin), Total429: in.Limited.limited(), Trend: d.trend(bin), OKPerMin: d.okPerMinute(s),
+		Remaining: in.remaining(), Until: in.Until, Full: in.Full, Cause: in.Cause,
+		Recent429: d.recent429(bin), Total429: in.limited().limited(), Trend: d.trend(bin), OKPerMin: d.okPerMinute(s),
 		Queue: in.Queue, Oldest: in.Oldest, Accepted: in.Accepted, Dead: in.Dead, ETA: d.eta(s).shown(),
 		LastAt: in.LastAt, LastText: in.LastText, Paused: in.Paused,
 	}
@@ -143,11 +150,14 @@ const (
 func (d *domain) detail(s *state) *DomainDetail {
 	in := &d.in
 	out := &DomainDetail{
-		Domain: in.Domain, Since: in.Since, Headers: in.Headers, HeadersAt: in.HeadersAt, CrawlDelay: in.CrawlDelay,
+		Domain: in.Domain, Since: in.Since, CrawlDelay: in.CrawlDelay,
 		Robots: in.Robots, Next: in.Next, Limits: d.staircase(s.line),
 	}
+	if in.Told != nil {
+		out.Headers, out.HeadersAt = in.Told.Headers, in.Told.At
+	}
 	for layer, name := range layerNames {
-		total := in.Limited.of(name)
+		total := in.limited().of(name)
 		row := LayerRow{Layer: name, Total: total, Trend: make([]int64, trendBins)}
 		for i := range d.refusal {
 			if r := &d.refusal[i]; r.layer == layer {

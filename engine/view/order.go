@@ -48,7 +48,7 @@ func (s *state) touchChanged(a, b *DomainInput) {
 	if a.InFlight != b.InFlight {
 		s.touch(SortInFlight)
 	}
-	if a.Remaining != b.Remaining {
+	if a.remaining() != b.remaining() {
 		s.touch(SortRemaining)
 	}
 	if !a.Until.Equal(b.Until) {
@@ -157,7 +157,8 @@ func (s *state) sortValue(d *domain, by Sort) (value int64, known bool) {
 	case SortInFlight:
 		return -int64(in.InFlight), true
 	case SortRemaining:
-		return in.Remaining.Remaining, in.Remaining.Known
+		r := in.remaining()
+		return r.Remaining, r.Known
 	case SortCooldown:
 		return in.Until.UnixNano(), in.Until.After(s.at)
 	case Sort429:

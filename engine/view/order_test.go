@@ -18,9 +18,9 @@ func fleet() []DomainInput {
 
 func TestSortOrders(t *testing.T) {
 	domains := []DomainInput{
-		{Domain: "a.example", State: StateRun, InFlight: 3, Queue: 5, Oldest: t0.Add(-time.Minute), Remaining: Remaining{Known: true, Remaining: 7}},
+		{Domain: "a.example", State: StateRun, InFlight: 3, Queue: 5, Oldest: t0.Add(-time.Minute), Told: &Told{Remaining: Remaining{Known: true, Remaining: 7}}},
 		{Domain: "b.example", State: StateCool, Queue: 9, Until: t0.Add(time.Minute)},
-		{Domain: "c.example", State: StateRun, InFlight: 3, Queue: 5, Oldest: t0.Add(-time.Hour), Remaining: Remaining{Known: true, Remaining: 0}},
+		{Domain: "c.example", State: StateRun, InFlight: 3, Queue: 5, Oldest: t0.Add(-time.Hour), Told: &Told{Remaining: Remaining{Known: true, Remaining: 0}}},
 		{Domain: "d.example", State: StateCool, Until: t0.Add(10 * time.Second)},
 	}
 	tests := []struct {

@@ -59,7 +59,7 @@ func TestLayersAreCountedApart(t *testing.T) {
 func TestARefusalOfADomainIsInItsRowAndDetail(t *testing.T) {
 	d := newDrive()
 	in := busy("a.example", 1)
-	in.Limited = ByLayer{Target: 141, Account: 1}
+	in.Limited = &ByLayer{Target: 141, Account: 1}
 	d.put(in, busy("quiet.example", 1))
 	d.pass(2*time.Minute, nil)
 	d.refuse("a.example", "target", 4)
@@ -111,7 +111,7 @@ func TestDetail(t *testing.T) {
 	d := newDrive()
 	in := busy("a.example", 1)
 	in.Limit, in.Since, in.CrawlDelay, in.Robots, in.Next = 8, t0, time.Second, "allowed", "one probe, then 4"
-	in.Headers, in.HeadersAt = map[string]string{"retry-after": "90"}, t0
+	in.Told = &Told{Headers: map[string]string{"retry-after": "90"}, At: t0}
 	d.put(in)
 	d.pass(10*time.Minute, nil)
 	in.Limit = 4
@@ -252,7 +252,7 @@ func TestSeqStaysWhileNothingVisibleChanges(t *testing.T) {
 	}{
 		{"a count", func() { d.delta.Counts.Accepted++ }},
 		{"a domain's queue", func() { in.Queue++; d.delta.Domains = []DomainInput{in} }},
-		{"a header", func() { in.Headers = map[string]string{"retry-after": "1"}; d.delta.Domains = []DomainInput{in} }},
+		{"a header", func() { in.Told = &Told{Headers: map[string]string{"retry-after": "1"}}; d.delta.Domains = []DomainInput{in} }},
 		{"a refusal", func() { d.refuse("a.example", "target", 1) }},
 		{"an event", func() { d.delta.Events = []EventRow{{Text: "x"}} }},
 		{"an alert", func() { d.delta.Alerts = []Alert{{Text: "x"}} }},
@@ -310,12 +310,10 @@ func TestEachFieldOfADomainCounts(t *testing.T) {
 			*v = 1
 		case *time.Time:
 			*v = t0
-		case *Remaining:
-			v.Asked = true
-		case *ByLayer:
-			v.Busy = 1
-		case *map[string]string:
-			*v = map[string]string{"a": "b"}
+		case **Told:
+			*v = &Told{Headers: map[string]string{"a": "b"}}
+		case **ByLayer:
+			*v = &ByLayer{Busy: 1}
 		default:
 			t.Fatalf("a field of type %T needs a case here", v)
 		}
