@@ -9,6 +9,21 @@
 // once. Announced waits are minima and only grow while active; one burst of refusals is one event (Refused with a call
 // sent before the cut only extends).
 //
+// Where nobody told the limit, a finder looks for it: explain, hold, probe. Three kinds of explanation compete for the
+// refusals on its record:
+//
+//	so many in flight      refused at n, let through at fewer      the number in flight is bounded
+//	so many in a span      sliding, or with edges of its own       starts are bounded by the record of our own
+//	a bucket that leaks    a rate and a burst                      starts are bounded by a meter
+//
+// What was learned is held, and from time to time a little more is asked for; how often follows from how often the limit
+// moves. A domain's starts are spread inside a known window, with jitter, since it is somebody's web server; other scopes
+// send at once what a window allows. The cooldown always comes first: a finder may wait longer, never shorter. What the
+// finder reaches is in the laboratory's table (engine/core/testdata/laboratory.md).
+//
 // Budgets are plain values without locks, clocks or goroutines: every method takes now, and one owner calls them (the
-// core). Gate has no side effects: asked twice at one instant it answers the same.
+// core). Gate has no side effects: asked twice at one instant it answers the same; a closed gate has a time at which to ask
+// again, something in flight that will open it, or a person who closed it. The same events lead to the same decisions.
+// Gate is O(log n) in a record of at most a thousand starts and allocates nothing; a refusal costs about a millisecond at
+// most; before its first refusal a domain keeps a few numbers and an outline of its starts.
 package budget

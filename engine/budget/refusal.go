@@ -91,34 +91,9 @@ func (f *finder) diagnose(t, s float64, n int, announced, first bool) {
 		f.cut, f.probe = t, -1
 		return
 	}
-	last := -9.0
-	if k := len(f.rec.refs); k > 1 {
-		last = f.rec.refs[k-2].at
-	}
-	silentSince := f.rec.after(last) >= f.rec.before(s)
-	again := f.model.kind == noModel && s-last < max(0.4, 4*f.rtt) || len(f.rec.refs) > 1 && silentSince
-	if f.model.kind == noModel && n > 1 && !again {
-		bad := f.rec.contradictions()
-		if bad >= 2 && len(f.rec.refs) >= 4 {
-			if fit, ok := f.rec.fit(t, -1, f.confirm()); ok && fit.cost < sure && fit.spread < evenly {
-				f.adopt(t, fit)
-				f.judged(t, s, n)
-				return
-			}
-		}
-		if !announced && bad < 4 {
-			if k := len(f.rec.refs); k > 1 && n < f.rec.refs[k-2].n {
-				f.surprise(t)
-			}
-			f.lower(n - 1)
-			hold := holdFirst
-			if bad > 0 {
-				hold = f.patience(t)
-			}
-			f.keep(t, hold)
-			f.judged(t, s, n)
-			return
-		}
+	again := f.again(s)
+	if f.model.kind == noModel && n > 1 && !again && f.inFlightMoved(t, s, n, announced) {
+		return
 	}
 	if f.model.kind == bucketModel && !again && f.repace(t, s) {
 		f.judged(t, s, n)
@@ -128,16 +103,52 @@ func (f *finder) diagnose(t, s float64, n int, announced, first bool) {
 	f.cut, f.probe = t, -1
 }
 
-// nearEdge reports that a refusal under a window came where the window was nearly full: the window stays, a little smaller
-// unless the record of it is made up. Twice in one window is too often.
+// again reports that nothing was let through since the refusal before, or that it is too close: the same pause goes on.
+func (f *finder) again(s float64) bool {
+	k := len(f.rec.refs)
+	if k < 2 {
+		return false
+	}
+	last := f.rec.refs[k-2].at
+	return f.rec.after(last) >= f.rec.before(s) || f.model.kind == noModel && s-last < max(0.4, 4*f.rtt)
+}
+
+// inFlightMoved explains a refusal while only the number in flight is bounded: the number fell or was not exact, unless
+// that was contradicted too often and something else explains the record.
+func (f *finder) inFlightMoved(t, s float64, n int, announced bool) bool {
+	bad := f.rec.contradictions()
+	if bad >= 2 && len(f.rec.refs) >= 4 {
+		if fit, ok := f.rec.fit(t, -1, f.confirm()); ok && fit.cost < sure && fit.spread < evenly {
+			f.adopt(t, fit)
+			f.judged(t, s, n)
+			return true
+		}
+	}
+	if announced || bad >= contradictedMost {
+		return false
+	}
+	if k := len(f.rec.refs); k > 1 && n < f.rec.refs[k-2].n {
+		f.surprise(t)
+	}
+	f.lower(n - 1)
+	hold := holdFirst
+	if bad > 0 {
+		hold = f.patience(t)
+	}
+	f.keep(t, hold)
+	f.judged(t, s, n)
+	return true
+}
+
+// contradictedMost is how often in the last six refusals one number in flight may fail to explain them.
+const contradictedMost = 4
+
+// nearEdge reports that a refusal came where a window that reaches into the made-up part of the record was nearly full:
+// there the record is only about right, and the window stays.
 func (f *finder) nearEdge(t, s float64) bool {
 	used := float64(f.rec.within(s, f.model.span))
 	if used < nearlyFull*f.model.limit || s-f.model.span > f.rec.synth {
 		return false
-	}
-	f.repaced = t
-	if s-f.model.span > f.rec.synth {
-		f.model.limit = max(1, min(f.model.limit, used))
 	}
 	f.extraAt = t + f.model.span*max(3, 1000/(quiet*f.model.limit))
 	return true
