@@ -6,6 +6,9 @@ import "maps"
 type Counters struct {
 	Sites map[string]SiteCounters `json:"sites"` // by host; sites that nobody asked are missing
 	Evomi EvomiCounters           `json:"evomi"`
+
+	Spidra     SpidraCounters     `json:"spidra"`
+	OmniScrape OmniScrapeCounters `json:"omniscrape"`
 }
 
 // SiteCounters count the requests to a site, direct ones and a platform's. Every request but one for robots.txt is counted
@@ -60,10 +63,93 @@ type KeyCounters struct {
 	PeakInFlight     int     `json:"peak_in_flight"`
 }
 
+// SpidraCounters count what the Spidra API saw.
+type SpidraCounters struct {
+	IPs          map[string]IPCounters            `json:"ips"`
+	Accounts     map[string]SpidraAccountCounters `json:"accounts"`      // by name
+	Unauthorized int64                            `json:"unauthorized"`  // requests without a key, or with one that does not work
+	KeysInQuery  int64                            `json:"keys_in_query"` // requests that carried a key in their URL
+}
+
+// IPCounters count the requests from one address, whatever their key.
+type IPCounters struct {
+	Calls          int64 `json:"calls"`
+	Refused        int64 `json:"refused"`          // 429 for the rate
+	SentDuringWait int64 `json:"sent_during_wait"` // calls that arrived between such a 429 and the announced reset
+}
+
+// SpidraAccountCounters count the requests of one account that the rate let in. Submits are Jobs, RefusedPending, Busy,
+// Rejected, Unpaid, NoCredits, Deduped and those of the faults that begin nothing.
+type SpidraAccountCounters struct {
+	Submits        int64 `json:"submits"`         // of every kind, whatever came of them
+	Jobs           int64 `json:"jobs"`            // accepted
+	URLs           int64 `json:"urls"`            // in them, as submitted
+	RefusedPending int64 `json:"refused_pending"` // TOO_MANY_PENDING_JOBS
+	Busy           int64 `json:"busy"`            // SERVICE_BUSY
+	Rejected       int64 `json:"rejected"`        // 400 and 422, of retries too
+	Unpaid         int64 `json:"unpaid"`          // 402
+	NoCredits      int64 `json:"no_credits"`      // 403 for the credits
+	Deduped        int64 `json:"deduped"`         // answered with the job of an identical submit
+
+	Polls     int64   `json:"polls"`
+	Collected int64   `json:"collected"` // polls that found the job ended
+	Gone      int64   `json:"gone"`      // 404 for a job: unknown, expired or another account's
+	Lookups   int64   `json:"lookups"`   // lists, logs, statistics
+	Retries   int64   `json:"retries"`   // requests to retry a batch
+	Retried   int64   `json:"retried"`   // items in them
+	Cancelled int64   `json:"cancelled"` // items called off
+	Refunded  float64 `json:"refunded"`  // credits that were reserved for these
+
+	Charges          float64 `json:"charges"`
+	Charged          int64   `json:"charged"`           // pages paid for
+	DuplicateCharges int64   `json:"duplicate_charges"` // pages paid for of a URL paid for before
+	DuplicateScrapes int64   `json:"duplicate_scrapes"` // URLs accepted that had been accepted before; retries of a batch are none
+	// SentDuringWait are submits that arrived while a wait was on that SERVICE_BUSY (or a hint) had announced.
+	SentDuringWait  int64       `json:"sent_during_wait"`
+	PeakWaiting     SpidraKinds `json:"peak_waiting"` // jobs of which nothing has begun
+	PeakWaitingURLs int         `json:"peak_waiting_urls"`
+}
+
+// OmniScrapeCounters count what the OmniScrape API saw.
+type OmniScrapeCounters struct {
+	Accounts     map[string]OmniScrapeAccountCounters `json:"accounts"`      // by name
+	Unauthorized int64                                `json:"unauthorized"`  // requests without a known key
+	KeysInQuery  int64                                `json:"keys_in_query"` // requests that carried a key in their URL
+}
+
+// OmniScrapeAccountCounters count the requests of one account. Submits are Started and Queued jobs, Refused, Busy, Rejected,
+// Unpaid and those of the faults that begin nothing.
+type OmniScrapeAccountCounters struct {
+	Submits  int64 `json:"submits"`  // of both kinds, whatever came of them
+	Async    int64 `json:"async"`    // those to be polled
+	Jobs     int64 `json:"jobs"`     // accepted, of both kinds
+	Started  int64 `json:"started"`  // those that got a slot
+	Refused  int64 `json:"refused"`  // 429
+	Busy     int64 `json:"busy"`     // 503
+	Rejected int64 `json:"rejected"` // 400
+	Unpaid   int64 `json:"unpaid"`   // 402, of every form
+	HungUp   int64 `json:"hung_up"`  // synchronous scrapes whose client left
+
+	Polls     int64 `json:"polls"`
+	FastPolls int64 `json:"fast_polls"` // less than a second after the last poll of that job
+	Collected int64 `json:"collected"`  // polls that found the job ended
+	Gone      int64 `json:"gone"`       // 404 for a job: unknown, expired or another account's
+
+	Charges          float64 `json:"charges"`
+	Charged          int64   `json:"charged"`           // pages paid for
+	DuplicateCharges int64   `json:"duplicate_charges"` // pages paid for of a URL paid for before
+	DuplicateScrapes int64   `json:"duplicate_scrapes"` // jobs accepted of a URL that had been accepted before
+	SentDuringWait   int64   `json:"sent_during_wait"`  // submits that arrived while an announced wait was on
+	InFlight         int     `json:"in_flight"`         // slots held
+	PeakInFlight     int     `json:"peak_in_flight"`
+	PeakQueued       int     `json:"peak_queued"` // asynchronous jobs accepted and not begun
+}
+
 // Counters is a snapshot; the caller owns it.
 func (w *World) Counters() Counters {
 	out := Counters{Sites: map[string]SiteCounters{}}
 	now := w.now()
+	out.Spidra, out.OmniScrape = w.spidra.snapshot(now), w.omni.snapshot(now) // first: they bring visits to the sites
 	for _, s := range w.allSites() {
 		if c := s.snapshot(now); c != (SiteCounters{}) {
 			out.Sites[s.Host] = c

@@ -3,9 +3,11 @@
 //
 // A [World] runs behind real loopback sockets ([World.Listen], [World.DialContext]) or in memory ([World.RoundTripper]).
 // In memory it works inside a testing/synctest bubble: it waits only on timers and contexts, starts no goroutine and holds
-// no lock across a wait. Requests are routed by their Host: a site's host leads to the site, evomi.sim to the Evomi API; at
-// any other host the path decides (/evomi/... and /control). Background work of a platform is not run but computed: a job
-// knows from its start when and how it ends, and whoever looks later sees it done.
+// no lock across a wait. Requests are routed by their Host: a site's host leads to the site, evomi.sim, spidra.sim and
+// omniscrape.sim to the APIs; at any other host the path decides (/evomi/..., /spidra/..., /omniscrape/... and /control).
+// Background work of a platform is not run but computed: a job knows from its start when and how it ends, and whoever looks
+// later sees it done. Spidra and OmniScrape, whose jobs wait for workers and slots, keep an agenda that is caught up with, in
+// the order of time, before any request is answered.
 //
 // The same Seed, requests and times give the same world: what a URL answers depends on the seed, the URL and how often it
 // was asked, never on the order among URLs.

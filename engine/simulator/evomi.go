@@ -2,8 +2,6 @@ package simulator
 
 import (
 	"cmp"
-	"encoding/json"
-	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -137,11 +135,8 @@ func (w *World) SetEvomiFaults(f EvomiFaults) {
 
 const scraperPath = "/api/v1/scraper/"
 
-// maxRequestBody bounds what a client may send.
-const maxRequestBody = 1 << 20
-
 // serve answers a request below the base URL.
-func (e *evomi) serve(rw http.ResponseWriter, r *http.Request, path string) {
+func (e *evomi) serve(rw http.ResponseWriter, r *http.Request, _, path string) {
 	var body map[string]any
 	var bodyErr error
 	if r.Method == http.MethodPost {
@@ -173,15 +168,6 @@ func (e *evomi) serve(rw http.ResponseWriter, r *http.Request, path string) {
 	}
 }
 
-func readObject(r io.Reader) (map[string]any, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxRequestBody))
-	if err != nil {
-		return nil, err
-	}
-	var out map[string]any
-	return out, json.Unmarshal(data, &out)
-}
-
 // authorize finds the account of a request's key: the query's before the header's before the body's.
 func (e *evomi) authorize(r *http.Request, body map[string]any) *evomiAccount {
 	query, header := r.URL.Query().Get("api_key"), r.Header.Get("X-Api-Key")
@@ -196,18 +182,6 @@ func (e *evomi) authorize(r *http.Request, body map[string]any) *evomiAccount {
 		e.counters.Unauthorized++
 	}
 	return a
-}
-
-// reply is an answer of the API before it is written.
-type reply struct {
-	status  int
-	header  map[string]string
-	body    any    // JSON, unless page is set
-	page    string // raw delivery, or HTML where JSON was due
-	kind    string // content type of page
-	cut     bool   // the answer ends early
-	dropped bool   // no answer at all
-	pause   func() // in the middle of the answer; nil: none
 }
 
 // error answers with the API's error body. account may be nil.
@@ -241,45 +215,10 @@ func (e *evomi) slots(now time.Time, a *evomiAccount) [2]int {
 }
 
 func write(rw http.ResponseWriter, rep reply, slots [2]int) {
-	if rep.dropped {
-		panic(http.ErrAbortHandler)
-	}
-	h := rw.Header()
-	h.Set("X-RateLimit-Limit", strconv.Itoa(slots[0]))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(slots[1]))
-	for k, v := range rep.header {
-		h.Set(k, v)
-	}
-	data := []byte(rep.page)
-	if rep.body != nil {
-		h.Set("Content-Type", "application/json")
-		var err error
-		if data, err = json.Marshal(rep.body); err != nil {
-			panic(err) // our own maps
-		}
-	} else {
-		h.Set("Content-Type", cmp.Or(rep.kind, "text/html; charset=utf-8"))
-	}
-	if rep.cut {
-		data = data[:len(data)/2] // a whole HTTP body: what is cut is the JSON
-	}
-	h.Set("Content-Length", strconv.Itoa(len(data)))
-	rw.WriteHeader(rep.status)
-	if rep.pause == nil {
-		_, _ = rw.Write(data) // a client that left is no fault of the world
-		return
-	}
-	half := len(data) / 2
-	_, _ = rw.Write(data[:half])
-	if f, ok := rw.(http.Flusher); ok {
-		f.Flush()
-	}
-	rep.pause()
-	_, _ = rw.Write(data[half:])
+	rw.Header().Set("X-RateLimit-Limit", strconv.Itoa(slots[0]))
+	rw.Header().Set("X-RateLimit-Remaining", strconv.Itoa(slots[1]))
+	rep.send(rw)
 }
-
-// sideLatency is what a poll or a health call takes.
-const sideLatency = 40 * time.Millisecond
 
 // sideCall answers a call that scrapes nothing.
 func (e *evomi) sideCall(rw http.ResponseWriter, r *http.Request, a *evomiAccount, answer func(now time.Time) reply) {

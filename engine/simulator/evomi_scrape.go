@@ -55,30 +55,11 @@ func (e *evomi) realtime(rw http.ResponseWriter, r *http.Request, a *evomiAccoun
 
 // spoil writes an answer the way the fault of its submit says.
 func (e *evomi) spoil(rw http.ResponseWriter, r *http.Request, fault string, rep reply, slots [2]int, slowFor time.Duration) {
-	switch fault {
-	case faultResetAfter:
-		rep.dropped = true
-	case faultSlow:
-		rep.pause = func() { sleep(r.Context(), slowFor) }
-	case faultTruncated:
-		rep.cut = true
-	case faultHTML:
-		rep = reply{status: http.StatusBadGateway, page: short("502 Bad Gateway", "<p>nginx</p>")}
+	if fault == faultHTML {
+		rep = reply{status: http.StatusBadGateway}
 	}
-	write(rw, rep, slots)
+	write(rw, rep.spoilt(r, fault, slowFor), slots)
 }
-
-// What can go wrong with a submit: by the settings' shares, or by sim_outer in the target's URL.
-const (
-	faultServerError = "500"
-	faultUnavailable = "503"
-	faultResetBefore = "reset-before"
-	faultTimeout     = "408" // without a task
-	faultResetAfter  = "reset-after"
-	faultSlow        = "slow"
-	faultTruncated   = "truncated"
-	faultHTML        = "html"
-)
 
 // faultOf chooses what goes wrong with the nth submit of a URL.
 func (e *evomi) faultOf(f scrapeFields, n int) string {

@@ -135,7 +135,7 @@ func (l *limiter) report(now time.Time) (limit, remaining int, reset, window tim
 		case Sliding:
 			left = s.N - len(s.times)
 			if len(s.times) > 0 {
-				r = s.times[0].Add(s.Per).Sub(now)
+				r = s.times[max(0, len(s.times)-s.N)].Add(s.Per).Sub(now)
 			}
 		default:
 			continue

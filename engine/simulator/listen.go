@@ -14,10 +14,14 @@ import (
 
 // Addresses are where a listening world is to be found. The sites have hosts of their own, as a client keys by host.
 type Addresses struct {
-	Evomi    string        `json:"evomi"`     // base URL
-	EvomiKey string        `json:"evomi_key"` // of the first account
-	Sites    []SiteAddress `json:"sites"`
-	Control  string        `json:"control"` // the counters, as JSON
+	Evomi         string        `json:"evomi"`     // base URL
+	EvomiKey      string        `json:"evomi_key"` // of the first account
+	Spidra        string        `json:"spidra"`    // base URL, ending in /api
+	SpidraKey     string        `json:"spidra_key"`
+	OmniScrape    string        `json:"omniscrape"` // base URL
+	OmniScrapeKey string        `json:"omniscrape_key"`
+	Sites         []SiteAddress `json:"sites"`
+	Control       string        `json:"control"` // the counters, as JSON
 }
 
 // SiteAddress is one site of a listening world.
@@ -59,7 +63,8 @@ func (w *World) Listen(ctx context.Context) (Addresses, error) {
 		return Addresses{}, err
 	}
 	base := "http://" + net.JoinHostPort("127.0.0.1", port)
-	out := Addresses{Evomi: base + EvomiPath, EvomiKey: w.evomi.firstKey(), Control: base + ControlPath}
+	out := Addresses{Evomi: base + EvomiPath, EvomiKey: w.evomi.firstKey(), Spidra: base + SpidraPath + spidraAPI, SpidraKey: w.spidra.firstKey(),
+		OmniScrape: base + OmniScrapePath, OmniScrapeKey: w.omni.firstKey(), Control: base + ControlPath}
 	w.mu.Lock()
 	w.listener = listeners[0].Addr()
 	for i, s := range sites {
@@ -127,7 +132,7 @@ func listenAll(ctx context.Context, hosts []string) (out []net.Listener, err err
 func (w *World) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host := hostname(address)
 	w.mu.Lock()
-	listener, known := w.listener, w.byHost[host] != nil || host == EvomiHost || invented(host)
+	listener, known := w.listener, w.byHost[host] != nil || w.hasService(host) || invented(host)
 	w.mu.Unlock()
 	if listener == nil {
 		return nil, errors.New("the simulator does not listen: call Listen first")

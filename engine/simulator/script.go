@@ -13,8 +13,9 @@ import (
 //	sim_status=503   the target answers with this status
 //	sim_wait=7       and announces this many seconds
 //	sim_delay=2s     the target takes this long (the world's time)
-//	sim_fault=reset  the target drops the connection; cut: inside its page
-//	sim_outer=...    what the platform does instead: see faultOf
+//	sim_fault=reset  the target drops the connection; cut: inside its page; behind Spidra ai: the extraction fails,
+//	                 page: the job completes and its one page did not succeed; behind OmniScrape unlock: no unlocking helps
+//	sim_outer=...    what the platform does instead: see the faults in platform.go
 //	sim_times=2      all this only for the URL's first tries
 type script struct {
 	status int
@@ -53,7 +54,7 @@ func (s script) applies(try int) bool { return s.times == 0 || try <= s.times }
 
 // direct makes a visit what the script says.
 func (s script) direct(v *visit, speed float64) {
-	v.admitted = true
+	v.admitted, v.fault = true, s.fault
 	if s.delay > 0 {
 		v.took = scale(s.delay, speed)
 	}

@@ -63,6 +63,7 @@ type visit struct {
 	body     string
 	took     time.Duration // until the answer is written
 	wait     time.Duration // announced with it; zero: none
+	fault    string        // of its script
 	admitted bool
 }
 

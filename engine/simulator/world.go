@@ -28,6 +28,9 @@ type Options struct {
 	Now   func() time.Time // the clock; nil: time.Now. It must agree with timers.
 	Sites []Site           // nil: DemoSites
 	Evomi EvomiSettings
+
+	Spidra     SpidraSettings
+	OmniScrape OmniScrapeSettings
 	// Grace is how long after a wait was announced requests still count as sent before the client could know of it; zero:
 	// 100 ms, which a busy machine may need between a socket and a scheduler.
 	Grace time.Duration
@@ -41,6 +44,8 @@ type World struct {
 	began  time.Time
 	grace  time.Duration
 	evomi  *evomi
+	spidra *spidra
+	omni   *omni
 
 	mu       sync.Mutex // guards the group below; held for look-ups only
 	sites    []*site
@@ -67,6 +72,8 @@ func New(o Options) *World {
 		w.addSite(s)
 	}
 	w.evomi = newEvomi(w, o.Evomi)
+	w.spidra = newSpidra(w, o.Spidra)
+	w.omni = newOmni(w, o.OmniScrape)
 	return w
 }
 
@@ -116,17 +123,23 @@ func hostname(host string) string {
 func (w *World) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	host := hostname(cmp.Or(r.Host, r.URL.Host))
 	rw.Header().Set("Date", w.now().UTC().Format(http.TimeFormat))
-	if host == EvomiHost {
-		w.evomi.serve(rw, r, r.URL.Path)
-		return
+	w.spidra.catchUp()
+	w.omni.catchUp()
+	for _, p := range w.services() {
+		if host == p.host {
+			p.serve(rw, r, "", r.URL.Path)
+			return
+		}
 	}
 	if s := w.siteOf(host, invented(host)); s != nil {
 		s.serve(rw, r)
 		return
 	}
-	if rest, ok := strings.CutPrefix(r.URL.Path, EvomiPath); ok && (rest == "" || rest[0] == '/') {
-		w.evomi.serve(rw, r, rest)
-		return
+	for _, p := range w.services() {
+		if rest, ok := strings.CutPrefix(r.URL.Path, p.path); ok && (rest == "" || rest[0] == '/') {
+			p.serve(rw, r, p.path, rest)
+			return
+		}
 	}
 	if r.URL.Path == ControlPath {
 		rw.Header().Set("Content-Type", "application/json")
@@ -138,6 +151,29 @@ func (w *World) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.NotFound(rw, r)
+}
+
+// service is an API of the world: at a host of its own, and below a path at hosts that are no site.
+type service struct {
+	host, path string
+	serve      func(rw http.ResponseWriter, r *http.Request, prefix, path string)
+}
+
+func (w *World) services() [3]service {
+	return [3]service{
+		{EvomiHost, EvomiPath, w.evomi.serve},
+		{SpidraHost, SpidraPath, w.spidra.serve},
+		{OmniScrapeHost, OmniScrapePath, w.omni.serve},
+	}
+}
+
+func (w *World) hasService(host string) bool {
+	for _, p := range w.services() {
+		if host == p.host {
+			return true
+		}
+	}
+	return false
 }
 
 // sleep waits for d of the client's time. It reports false when ctx ended first.
