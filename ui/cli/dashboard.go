@@ -80,6 +80,11 @@ func (a *app) dashboardOptions() (opt dashboard.Options, done func(), err error)
 	if !ok {
 		return opt, nil, usage("%w", dashboard.ErrNoTerminal)
 	}
+	if a.globals.theme != "" {
+		if _, err := loadTheme(a.globals.theme); err != nil {
+			return opt, nil, usage("theme: %w", err)
+		}
+	}
 	opt = dashboard.Options{
 		Theme: a.globals.theme, NoColor: a.globals.noColor, Output: out,
 		Getenv: func(name string) string { return a.env[name] }, Now: a.world.now,

@@ -177,3 +177,13 @@ func TestUnfinishedInputIsAskedAboutAtTheTerminal(t *testing.T) {
 		t.Errorf("exit %d: %q", code, s.shown())
 	}
 }
+
+// TestUnknownThemeIsWrongUsage: the dashboard opened in other colours without a word.
+func TestUnknownThemeIsWrongUsage(t *testing.T) {
+	newShell(t)
+	s := newScreen(t)
+	if code := <-s.start(nil, "demo", "--theme", "nosuch"); code != exitUsage {
+		t.Errorf("exit %d", code)
+	}
+	s.until("nosuch")
+}
