@@ -167,7 +167,7 @@ type Reply struct {
 	Items      []Item        // empty when the call settled nothing (refused, still running, no answer)
 	Credits    float64
 	Unknown    bool // a paid submit that may have been carried out although no answer came
-	Split      bool // with Refused, of several tasks: nothing tells which of them is wrong, so each is to be asked for alone
+	Split      bool // with Refused or TooLarge, of several tasks: nothing tells which of them is meant, so each is to be asked for alone
 	Found      []Found
 	More       bool // with Found: the next Page of the lookup may hold more
 	Error      string

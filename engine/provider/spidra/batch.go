@@ -1,0 +1,108 @@
+package spidra
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"dev.scrapetop/engine/provider"
+)
+
+// batch reads a poll of a batch: one Item for each target once it has ended as a whole. "completed" does not mean that
+// every URL worked, and what a cancelled batch was at goes on to its end.
+func (x *reading) batch(object map[string]json.RawMessage) {
+	var entries []json.RawMessage
+	listed := said(object["items"])
+	if listed && json.Unmarshal(object["items"], &entries) != nil {
+		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its items are no list")
+		return
+	}
+	items := make([]map[string]json.RawMessage, len(entries))
+	urls := make([]string, len(entries))
+	busy := false
+	for i, raw := range entries {
+		item, err := provider.Object(raw)
+		if err != nil {
+			x.note("item %d of the batch cannot be read: %v", i+1, err)
+			continue
+		}
+		items[i], urls[i] = item, provider.Text(item["url"])
+		busy = busy || stateOf(item["status"]) == stateStarted
+	}
+	s := stateOf(object["status"])
+	switch {
+	case s == stateCancelled && busy:
+		x.running(object["status"], stateStarted)
+	case s == stateDone && !listed:
+		x.end(provider.Failed, provider.NoLayer, "the batch is finished but its items are not told")
+	case s == stateDone || s == stateFailed || s == stateCancelled:
+		x.settleBatch(object, s, items, urls)
+	default:
+		x.running(object["status"], s)
+		x.reply.Started = x.reply.Started || busy
+	}
+}
+
+func (x *reading) settleBatch(object map[string]json.RawMessage, s state, items []map[string]json.RawMessage, urls []string) {
+	of := assign(x.c.Targets, urls)
+	settled := make([]provider.Item, len(x.c.Targets))
+	have := make([]bool, len(x.c.Targets))
+	for i, at := range of {
+		if at < 0 {
+			if items[i] != nil {
+				x.note("item %d of the batch is none of ours: %s", i+1, urls[i])
+			}
+			continue
+		}
+		have[at] = true
+		settled[at] = x.batchItem(x.c.Targets[at], items[i], s, errorText(object))
+	}
+	missing := 0
+	for i, t := range x.c.Targets {
+		if have[i] {
+			continue
+		}
+		missing++
+		settled[i] = provider.Item{Task: t.Task, Outcome: provider.Failed, Error: "the batch ended without this URL"}
+		if s != stateDone {
+			settled[i] = ended(t, s, errorText(object))
+			settled[i].Layer = provider.NoLayer
+			settled[i].Outcome = provider.Failed
+		}
+	}
+	if missing > 0 {
+		x.note("the batch ended without %d of its %d URLs", missing, len(x.c.Targets))
+	}
+	x.settle(settled...)
+}
+
+// batchItem is the verdict of one URL. An item that never ended when its batch did says nothing about its target.
+func (x *reading) batchItem(t provider.Target, entry map[string]json.RawMessage, batch state, why string) (item provider.Item) {
+	switch s := stateOf(entry["status"]); s {
+	case stateFailed, stateCancelled:
+		item = ended(t, s, errorText(entry))
+	case stateDone:
+		item = x.document(t, entry["result"])
+		if result, err := provider.Object(entry["result"]); err == nil && x.p.ai && string(result["ai_extraction_failed"]) == "true" {
+			item = provider.Item{Task: t.Task, Outcome: provider.Invalid, Error: "the platform's extraction failed"}
+		}
+	default:
+		if text := errorText(entry); text != "" {
+			item = ended(t, stateFailed, text)
+			break
+		}
+		if why != "" {
+			why = ": " + why
+		}
+		word := provider.Text(entry["status"])
+		item = provider.Item{Task: t.Task, Outcome: provider.Failed, Error: provider.Line(fmt.Sprintf("the batch ended while this URL was %q%s", word, why))}
+		if batch == stateCancelled {
+			item.Error = "the batch was cancelled before this URL ran"
+		}
+	}
+	if told := creditsOf(entry); told.OK {
+		item.Credits = told.V
+	} else if item.Outcome == provider.Accepted || item.Outcome == provider.Invalid {
+		item.Credits = urlCredits
+	}
+	return item
+}

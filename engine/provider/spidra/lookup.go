@@ -1,0 +1,129 @@
+package spidra
+
+import (
+	"cmp"
+	"encoding/json"
+	"time"
+
+	"dev.scrapetop/engine/provider"
+)
+
+// looked reads a search for a submit whose answer was lost.
+func (x *reading) looked(object map[string]json.RawMessage) {
+	x.end(provider.Accepted, provider.NoLayer, "")
+	if x.c.Job != "" {
+		x.lookedInto(object)
+		return
+	}
+	inner, err := provider.Object(object["data"])
+	if err != nil {
+		inner = object
+	}
+	kind := x.p.submits(len(x.c.Targets))
+	entries, ok := list(inner)
+	if !ok {
+		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: it holds no list")
+		return
+	}
+	for _, raw := range entries {
+		entry, err := provider.Object(raw)
+		if err != nil {
+			continue
+		}
+		if f, ok := x.found(kind, entry); ok {
+			x.reply.Found = append(x.reply.Found, f)
+		}
+	}
+	x.reply.More = x.more(inner, len(entries))
+}
+
+// lookedInto reads what a batch holds.
+func (x *reading) lookedInto(object map[string]json.RawMessage) {
+	var entries []json.RawMessage
+	if json.Unmarshal(object["items"], &entries) != nil {
+		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its items are no list")
+		return
+	}
+	if urls := urlsOf(entries); holds(x.c.Targets, urls) {
+		x.reply.Found = []provider.Found{{Job: x.c.Job, URLs: urls, Created: created(object)}}
+	}
+}
+
+// list is the list of jobs or logs of an answer.
+func list(object map[string]json.RawMessage) (entries []json.RawMessage, ok bool) {
+	for _, field := range []string{"jobs", "batches", "logs", "items", "data"} {
+		if raw := object[field]; len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &entries) == nil {
+			return entries, true
+		}
+	}
+	return nil, false
+}
+
+// found reads one entry of a list: not ok when it cannot be the submit that is searched for.
+func (x *reading) found(kind string, entry map[string]json.RawMessage) (provider.Found, bool) {
+	id := cmp.Or(provider.Text(entry["uuid"]), provider.Text(entry["batchId"]), provider.Text(entry["jobId"]), provider.Text(entry["id"]))
+	if !provider.ValidJob(id) {
+		return provider.Found{}, false
+	}
+	f := provider.Found{Job: kind + "/" + id, Created: created(entry)}
+	switch kind {
+	case kindCrawl:
+		if root := cmp.Or(provider.Text(entry["base_url"]), provider.Text(entry["baseUrl"])); root != "" {
+			f.URLs = []string{root}
+		}
+	case kindScrape:
+		f.Job = kindLog + "/" + id // a log has an id of its own
+		fallthrough
+	default:
+		for _, field := range []string{"urls", "items"} {
+			var entries []json.RawMessage
+			if json.Unmarshal(entry[field], &entries) == nil && len(entries) > 0 {
+				f.URLs = urlsOf(entries)
+				break
+			}
+		}
+	}
+	if len(f.URLs) > 0 {
+		return f, holds(x.c.Targets, f.URLs)
+	}
+	total := provider.Int(entry["totalUrls"])
+	return f, kind == kindBatch && (!total.OK || total.V == len(x.c.Targets))
+}
+
+// urlsOf are the URLs of a list of texts or of objects with a url.
+func urlsOf(entries []json.RawMessage) (urls []string) {
+	for _, raw := range entries {
+		text := provider.Text(raw)
+		if object, err := provider.Object(raw); err == nil {
+			text = provider.Text(object["url"])
+		}
+		urls = append(urls, text)
+	}
+	return urls
+}
+
+func created(entry map[string]json.RawMessage) time.Time {
+	for _, field := range []string{"createdAt", "created_at", "started_at", "startedAt"} {
+		text := provider.Text(entry[field])
+		for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05"} {
+			if at, err := time.Parse(layout, text); err == nil {
+				return at.UTC()
+			}
+		}
+	}
+	return time.Time{}
+}
+
+// more reports that the list goes on behind this page.
+func (x *reading) more(object map[string]json.RawMessage, n int) bool {
+	page := max(x.c.Page, 1)
+	pages := object
+	if inner, err := provider.Object(object["pagination"]); err == nil {
+		pages = inner
+	}
+	if last := provider.Int(pages["totalPages"]); last.OK {
+		return n > 0 && page < last.V
+	}
+	total := provider.Int(pages["total"])
+	return n > 0 && total.OK && total.V/listed >= page && total.V != page*listed
+}
