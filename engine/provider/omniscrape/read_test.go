@@ -209,6 +209,7 @@ func TestRefusals(t *testing.T) {
 		"not connected":       {provider.Response{Fault: provider.FaultConnect}, told{provider.Transport, provider.LayerTransport, -1, -1}, false, "connect"},
 		"200 cut off":         {provider.Response{Status: 200, Fault: provider.FaultTruncated, Sent: true}, told{provider.Transport, provider.LayerTransport, -1, -1}, true, "truncated"},
 		"too large":           {provider.Response{Status: 200, Fault: provider.FaultTooLarge, Sent: true}, told{provider.TooLarge, provider.LayerTarget, -1, -1}, false, "too_large"},
+		"520 with a wait":     {with(answer(520, ``), "Retry-After", "60"), told{provider.Failed, "", time.Minute, -1}, true, "520"},
 		"an empty object":     {answer(200, `{}`), failed, false, "unexpected shape"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -66,8 +66,13 @@ func (x *reading) unknown(o provider.Outcome, l provider.Layer, why string) {
 	x.reply.Unknown = x.kind == provider.Submit
 }
 
+// maxNotes bounds what one hostile answer can make us say.
+const maxNotes = 12
+
 func (x *reading) note(format string, args ...any) {
-	x.reply.Notes = append(x.reply.Notes, provider.Line(fmt.Sprintf(format, args...)))
+	if len(x.reply.Notes) < maxNotes {
+		x.reply.Notes = append(x.reply.Notes, provider.Line(fmt.Sprintf(format, args...)))
+	}
 }
 
 // fault reads a response that did not come whole. Headers may have come before it broke: a batch's id stands there too.

@@ -151,6 +151,8 @@ func TestRefusals(t *testing.T) {
 		"202 without an id":         {answer(202, `{"status":"queued"}`), failed, true, "no job id"},
 		"202 with an odd id":        {answer(202, `{"status":"queued","jobId":".."}`), failed, true, "no job id"},
 		"200 that reports an error": {answer(200, `{"status":"error","message":"no"}`), failed, false, "no"},
+		"520 with a wait": {provider.Response{Status: 520, Header: http.Header{"Retry-After": {"60"}}, Received: noon},
+			told{provider.Failed, provider.NoLayer, time.Minute}, true, "520"},
 		"503 with a date": {provider.Response{Status: 503, Header: http.Header{"Retry-After": {"Wed, 01 Jul 2026 12:00:30 GMT"}}, Received: noon},
 			told{provider.Busy, provider.LayerCapacity, 30 * time.Second}, false, "503"},
 	} {
@@ -283,6 +285,13 @@ func TestTooLargeResults(t *testing.T) {
 	}
 	if reply = made(t, Options{}).Read(submit(one), r); reply.Outcome != provider.Failed || !reply.Unknown {
 		t.Errorf("a submit: %+v", reply)
+	}
+}
+
+func TestManyStrangersAreFewNotes(t *testing.T) {
+	body := `{"status":"completed","items":[` + strings.Repeat(`{"url":"https://x.test/"},`, 500) + `7]}`
+	if reply := made(t, Options{}).Read(call(provider.Poll, "batch/b", one), answer(200, body)); len(reply.Notes) != maxNotes || len(reply.Items) != 1 {
+		t.Errorf("%d notes, %d items", len(reply.Notes), len(reply.Items))
 	}
 }
 
