@@ -25,7 +25,7 @@ const (
 	checkpointPages = 16 << 20 / pageBytes
 	// writeCacheKiB is the page cache of the writer: the inner pages of every index of a run of a few million tasks.
 	// readCacheKiB is that of each reader, whose cache is worth nothing after the next commit.
-	writeCacheKiB = 16 << 10
+	writeCacheKiB = 8 << 10
 	readCacheKiB  = 1 << 10
 )
 

@@ -52,7 +52,6 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 }
 
 func open(ctx context.Context, path string, o Options, all []step) (*Store, error) {
-	shareHeap()
 	full, err := filepath.Abs(path) // a later change of folder must not change the file
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
