@@ -123,6 +123,9 @@ func (d *Decision) announce(v Verdict) {
 	case v.Signal.Wait.OK:
 		d.Wait, d.Announced = v.Signal.Wait.V, true
 		d.Cause = fmt.Sprintf("%s: %s", v.Signal.WaitSource, seconds(d.Wait))
+	case v.Outcome == provider.Busy && v.Layer == provider.LayerCapacity && v.Facts.BusyWait > 0:
+		d.Wait, d.Announced = v.Facts.BusyWait, true
+		d.Cause = "platform default " + seconds(d.Wait)
 	case v.Outcome == provider.Limited && v.Layer != provider.LayerTarget && v.Facts.DefaultWait > 0:
 		d.Wait, d.Announced = v.Facts.DefaultWait, true
 		d.Cause = "platform default " + seconds(d.Wait)

@@ -13,15 +13,8 @@ func (m *Machine) startsNothing() bool { return m.drain != nil || m.full || m.ov
 
 // dispatch starts everything that may start. Work blocked by a shared budget ends it: it waits on that budget alone.
 func (m *Machine) dispatch(now time.Time) {
-	if m.startsNothing() {
-		return
-	}
-	for {
-		g := m.global.Gate(now)
-		if g.OK {
-			g = m.provider.Gate(now)
-		}
-		if !g.OK {
+	for !m.startsNothing() {
+		if g := m.startGate(now); !g.OK {
 			m.wakeShared(g.At)
 			return
 		}
@@ -40,14 +33,36 @@ func (m *Machine) dispatch(now time.Time) {
 			m.wakeShared(g.At)
 			continue
 		}
-		if !m.affordable(l) {
-			if m.startsNothing() {
-				return
-			}
+		if !m.affordable(l, 1) {
+			continue
+		}
+		if at, thin := m.thin(now, l); thin {
+			l.Parked = true
+			m.wakeShared(at)
 			continue
 		}
 		m.startFrom(now, l, cred)
 	}
+}
+
+// pollsOwed is how many polls a remote job is expected to take before it is collected: one that finds it running, one
+// that collects it.
+const pollsOwed = 2
+
+// startGate is the gate of the budgets that every start draws on. Where polls count against the address's window, a submit
+// leaves room for the polls that are still owed and for its own (spend by reserve, DESIGN section 5).
+func (m *Machine) startGate(now time.Time) budget.Gate {
+	for _, b := range []*budget.Budget{m.global, m.ip, m.provider} {
+		if g := b.Gate(now); !g.OK {
+			return g
+		}
+	}
+	if f := &m.cfg.Facts; f.RateLimit > 0 && f.PollsCount {
+		if left, at := m.ip.Left(now); left < 1+pollsOwed*(len(m.jobs)+1) {
+			return budget.Gate{Why: budget.Quota, At: at}
+		}
+	}
+	return budget.Gate{OK: true}
 }
 
 // pick chooses the lane's credential with most room; with direct there is none and none is needed.
@@ -65,6 +80,9 @@ func (m *Machine) pick(now time.Time, l *frontier.Lane) (*credential, budget.Gat
 		g := c.budget.Gate(now)
 		if g.OK {
 			g = c.account.Gate(now)
+		}
+		if p := m.pendingJobs(c, m.usualKind()); g.OK && p != nil {
+			g = p.Gate(now)
 		}
 		if !g.OK {
 			if !g.At.IsZero() && (closed.At.IsZero() || g.At.Before(closed.At)) {
@@ -86,54 +104,92 @@ func (m *Machine) pick(now time.Time, l *frontier.Lane) (*credential, budget.Gat
 	return best, budget.Gate{OK: true}
 }
 
-// affordable checks the caps of the lane's tenant and of the run before a submit, with the worst price reserved.
-func (m *Machine) affordable(l *frontier.Lane) bool {
-	worst := m.cfg.Facts.WorstCredits
-	if !m.spend[""].allows(worst) {
+// affordable checks the caps of the lane's tenant and of the run before a submit of so many tasks, with the worst price of
+// each reserved.
+func (m *Machine) affordable(l *frontier.Lane, tasks int) bool {
+	worst := m.cfg.Facts.WorstCredits * float64(tasks)
+	run, tenant := m.spend[""].allows(worst), l.Tenant == "" || m.spend[l.Tenant].allows(worst)
+	if tasks > 1 || run && tenant {
+		return run && tenant
+	}
+	if !run {
 		m.tell("warn", budget.Global, "", "the run's cap is reached: nothing more is started", 0)
 		m.drain = &Draining{Reason: "cap"}
 		return false
 	}
-	if l.Tenant != "" && !m.spend[l.Tenant].allows(worst) {
-		l.Stop = "cap"
-		m.tell("warn", budget.Tenant, l.Tenant, "the tenant's cap is reached: nothing more of it is started", 0)
-		return false
-	}
-	return !m.startsNothing()
+	l.Stop = "cap"
+	m.tell("warn", budget.Tenant, l.Tenant, "the tenant's cap is reached: nothing more of it is started", 0)
+	return false
 }
 
-// startFrom starts the next task of the lane's next queue, or takes the queue out of the ring.
+// startFrom starts a call for the lane's next task, or for as many of its next tasks as a batch may carry.
 func (m *Machine) startFrom(now time.Time, l *frontier.Lane, cred *credential) {
+	t, d := m.next(now, l)
+	if t == nil {
+		return
+	}
+	c := m.newCall()
+	c.slots = slots{lane: l, cred: cred, sent: now, places: c.onePlace[:0]}
+	c.Tasks, c.Targets = c.oneTask[:0], c.one[:0]
+	m.add(now, c, t, d)
+	for most := m.batchOf(t); len(c.Tasks) < most && l.Size() > 0 && m.affordable(l, len(c.Tasks)+1); {
+		t, d := m.next(now, l)
+		switch {
+		case t == nil:
+		case t.Alone:
+			m.front.Return(d, t)
+			most = 0
+		default:
+			m.add(now, c, t, d)
+		}
+	}
+	if cred != nil {
+		c.slots.pending = m.pendingJobs(cred, m.kindFor(len(c.Tasks)))
+		if p := c.slots.pending; p != nil {
+			if g := p.Gate(now); !g.OK {
+				m.putBack(c)
+				l.Parked = true
+				m.wakeShared(g.At)
+				return
+			}
+		}
+	}
+	m.send(now, c, m.cfg.Facts.Paid && !t.Lookup)
+}
+
+// next takes the lane's next task that may start now, or deals with what is in its way: each time the ring gets shorter or a
+// task leaves it.
+func (m *Machine) next(now time.Time, l *frontier.Lane) (*frontier.Task, *frontier.Domain) {
 	q := l.Next()
 	d := q.Domain
 	t := q.Front()
 	if t == nil {
 		m.front.Drop(q)
 		m.front.WantRefill(d)
-		return
+		return nil, nil
 	}
 	if g := d.Budget.Gate(now); !g.OK {
 		m.park(d, g)
 		m.spill(now, d, g)
-		return
+		return nil, nil
 	}
 	if m.late(now, t) {
 		q.Pop()
 		m.dropFor(now, t, "deadline", "its deadline passed while it waited")
-		return
+		return nil, nil
 	}
 	if m.cfg.Direct && m.cfg.Robots {
 		switch o, path := m.origin(now, d, t); {
 		case o.Rules == nil && !o.Fetching:
 			m.fetchRobots(now, d, l, o, t)
-			return
+			return nil, nil
 		case o.Rules == nil:
 			m.front.Park(d) // the reply wakes it
-			return
+			return nil, nil
 		case !o.Rules.Allows(path):
 			q.Pop()
 			m.dropFor(now, t, "robots", "robots.txt of "+d.Name+" disallows it")
-			return
+			return nil, nil
 		}
 	}
 	q.Pop()
@@ -141,21 +197,17 @@ func (m *Machine) startFrom(now time.Time, l *frontier.Lane, cred *credential) {
 		m.front.WantRefill(d)
 	}
 	l.Rotate()
-	c := m.newCall()
-	c.Kind = provider.Fetch
-	if !m.cfg.Direct {
-		c.Kind = provider.Submit
-	}
-	if t.Lookup {
-		c.Kind = provider.Lookup
-		c.LookupID = -t.ID
-	}
-	c.Domain = d.Name
-	c.oneT[0] = t
-	c.Tasks = c.oneT[:]
-	c.one[0] = provider.Target{Task: t.ID, URL: t.URL, Home: t.Home}
-	c.Targets = c.one[:]
-	c.Number = t.Attempts + 1
+	return t, d
+}
+
+// add puts a task on a call and takes its domain's slot.
+func (m *Machine) add(now time.Time, c *Call, t *frontier.Task, d *frontier.Domain) {
+	p := place{domain: d}
+	p.probe = d.Budget.Start(now)
+	p.n = d.Budget.InFlight()
+	c.slots.places = append(c.slots.places, p)
+	c.Tasks = append(c.Tasks, t)
+	c.Targets = append(c.Targets, provider.Target{Task: t.ID, URL: t.URL, Home: t.Home})
 	if t.FirstTry.IsZero() {
 		t.FirstTry = now
 	}
@@ -163,46 +215,67 @@ func (m *Machine) startFrom(now time.Time, l *frontier.Lane, cred *credential) {
 		m.counts.Pending--
 		m.counts.InFlight++
 	}
-	if c.Number > 1 {
+	if t.Attempts > 0 {
 		m.counts.Retries++
 	}
-	c.Worst = m.cfg.Facts.WorstCredits
-	m.send(now, c, l, cred, d, m.cfg.Facts.Paid && !t.Lookup)
+	m.mark(d)
 }
 
-// send takes the call's slots and asks for it to be sent.
-func (m *Machine) send(now time.Time, c *Call, l *frontier.Lane, cred *credential, d *frontier.Domain, intent bool) {
-	c.For = c.Kind
-	c.Sent = now
+// putBack takes a call apart that cannot be sent after all.
+func (m *Machine) putBack(c *Call) {
+	m.void(&c.slots)
+	for i := len(c.Tasks) - 1; i >= 0; i-- {
+		t, d := c.Tasks[i], c.slots.places[i].domain
+		d.Budget.Release()
+		if !t.Lookup {
+			m.counts.InFlight--
+			m.counts.Pending++
+		}
+		if t.Attempts > 0 {
+			m.counts.Retries--
+		}
+		m.front.Return(d, t)
+	}
+}
+
+// send takes the call's shared slots and asks for it to be sent.
+func (m *Machine) send(now time.Time, c *Call, intent bool) {
 	s := &c.slots
-	*s = slots{held: true, global: true, lane: l, cred: cred, domain: d, sent: now}
-	probe := false
-	take := func(kind int, b *budget.Budget) {
-		s.probe[kind] = b.Start(now)
-		s.n[kind] = b.InFlight()
-		probe = probe || s.probe[kind]
+	s.held, s.exchange = true, true
+	c.Sent = now
+	if c.Kind == "" {
+		t := c.Tasks[0]
+		switch {
+		case t.Lookup:
+			c.Kind, c.LookupID = provider.Lookup, -t.ID
+		case m.cfg.Direct:
+			c.Kind = provider.Fetch
+		default:
+			c.Kind = provider.Submit
+		}
+		c.Number = t.Attempts + 1
+		c.Worst = m.cfg.Facts.WorstCredits * float64(len(c.Tasks))
 	}
-	take(kindGlobal, m.global)
-	take(kindProvider, m.provider)
-	if cred != nil {
-		take(kindAccount, cred.account)
-		take(kindCredential, cred.budget)
-		c.Credential = cred.name
+	c.For = c.Kind
+	if len(s.places) == 1 {
+		c.Domain = s.places[0].domain.Name
 	}
-	take(kindTenant, l.Budget)
-	take(kindDomain, d.Budget)
-	c.InFlight, c.Limit = s.n[kindDomain], d.Budget.Limit()
-	if cred != nil {
-		c.InFlight, c.Limit = s.n[kindCredential], cred.budget.Limit()
+	probe := m.take(now, s, kindGlobal, kindTenant)
+	for i := range s.places {
+		probe = probe || s.places[i].probe
 	}
-	if probe && c.Kind != provider.Lookup {
-		c.Kind = provider.Probe
+	c.InFlight, c.Limit = s.places[0].n, s.places[0].domain.Budget.Limit()
+	if s.cred != nil {
+		c.Credential = s.cred.name
+		c.InFlight, c.Limit = s.n[kindCredential], s.cred.budget.Limit()
 	}
 	if probe {
 		m.counts.Probes++
+		if c.Kind != provider.Lookup {
+			c.Kind = provider.Probe
+		}
 	}
-	m.sent(c, l.Tenant)
-	m.mark(d)
+	m.sent(c, s.lane.Tenant)
 	m.do(Action{Do: Send, Call: c, Intent: intent})
 }
 
@@ -264,15 +337,18 @@ func splitOrigin(u string) (origin, path string) {
 // fetchRobots asks for robots.txt in the place of the task that needs it; the task keeps its turn.
 func (m *Machine) fetchRobots(now time.Time, d *frontier.Domain, l *frontier.Lane, o *frontier.Origin, t *frontier.Task) {
 	o.Fetching = true
-	origin, _ := splitOrigin(t.URL)
 	c := m.newCall()
 	c.Kind = provider.Lookup
 	c.Robots = o
-	c.Domain = d.Name
-	c.one[0] = provider.Target{URL: origin + "/robots.txt", Home: d.Name}
+	c.one[0] = provider.Target{URL: o.Key + "/robots.txt", Home: d.Name}
 	c.Targets = c.one[:]
 	c.Number = 1
-	m.send(now, c, l, nil, d, false)
+	p := place{domain: d}
+	p.probe = d.Budget.Start(now)
+	p.n = d.Budget.InFlight()
+	c.slots = slots{lane: l, sent: now, places: append(c.onePlace[:0], p)}
+	m.send(now, c, false)
+	m.mark(d)
 	m.front.Park(d)
 }
 

@@ -35,7 +35,7 @@ func (m *Machine) ending(now time.Time) {
 		return
 	}
 	if m.drain != nil {
-		if !m.drain.By.IsZero() && !now.Before(m.drain.By) || len(m.calls) == 0 && len(m.jobs) == 0 && m.storing == 0 {
+		if !m.drain.By.IsZero() && !now.Before(m.drain.By) || len(m.calls) == 0 && len(m.jobs) == 0 && m.searches == 0 && m.storing == 0 {
 			m.end("stopped", m.drain.Reason)
 		}
 		return
@@ -44,7 +44,7 @@ func (m *Machine) ending(now time.Time) {
 		m.idleFrom = time.Time{}
 		return
 	}
-	if len(m.jobs) > 0 {
+	if len(m.jobs) > 0 || m.searches > 0 {
 		m.idleFrom = time.Time{}
 		return
 	}
@@ -249,6 +249,10 @@ func (m *Machine) named(scope budget.Scope, key string) []*budget.Budget {
 			if l.Tenant == key {
 				return []*budget.Budget{l.Budget}
 			}
+		}
+	case budget.Pending:
+		if b := m.pending[key]; b != nil {
+			return []*budget.Budget{b}
 		}
 	case budget.Domain:
 		if d := m.front.Domains[key]; d != nil {

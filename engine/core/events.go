@@ -166,6 +166,7 @@ type Settled struct {
 	Error     string
 	Decision  string
 	NotBefore time.Time
+	Records   int // with Accepted: results it brought
 }
 
 // State of a task, as stored.
@@ -174,6 +175,7 @@ type State string
 // The states that a call can leave a task in.
 const (
 	Pending  State = "pending"
+	InFlight State = "in_flight"
 	Delayed  State = "delayed"
 	Remote   State = "remote"
 	Accepted State = "accepted"
@@ -233,31 +235,10 @@ type Call struct {
 	Job      *Job
 	Worst    float64 // credits reserved
 
-	slots  slots
-	one    [1]provider.Target
-	oneT   [1]*frontier.Task
-	settle []Settled
+	search   *search // it looks for a submit without an answer
+	slots    slots
+	one      [1]provider.Target
+	oneTask  [1]*frontier.Task
+	onePlace [1]place
+	settle   []Settled
 }
-
-// slots are the budgets in which a piece of work holds a slot, with what it was to them when it started.
-type slots struct {
-	held   bool
-	global bool
-	lane   *frontier.Lane
-	cred   *credential
-	domain *frontier.Domain
-	n      [kinds]int  // in flight at the start, itself included
-	probe  [kinds]bool // it is the budget's probe
-	sent   time.Time
-}
-
-// The budgets of a call, narrowest last.
-const (
-	kindGlobal = iota
-	kindProvider
-	kindAccount
-	kindCredential
-	kindTenant
-	kindDomain
-	kinds
-)

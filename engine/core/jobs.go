@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"dev.scrapetop/engine/budget"
@@ -11,21 +12,27 @@ import (
 
 // handedOver turns a submit into a remote job, which keeps the submit's slots until it is terminal.
 func (m *Machine) handedOver(now time.Time, c *Call, r *provider.Reply) {
-	f := &m.cfg.Facts
-	j := &Job{ID: r.Job, Credential: c.Credential, Tasks: append([]*frontier.Task(nil), c.Tasks...), Submitted: c.Sent, slots: c.slots}
-	// The retention is counted from the submit, the shorter reading of the sheet.
-	j.Expires = c.Sent.Add(f.Retention)
-	j.slots.global = false
+	m.keepJob(now, c, r.Job, c.slots, c.Tasks, r.PollAfter)
 	c.slots.held = false
+}
+
+// keepJob begins to poll a job that holds these slots for these tasks.
+func (m *Machine) keepJob(now time.Time, c *Call, id string, s slots, tasks []*frontier.Task, pollAfter time.Duration) {
+	f := &m.cfg.Facts
+	j := &Job{ID: id, Credential: c.Credential, Tasks: append([]*frontier.Task(nil), tasks...), Submitted: s.sent, slots: s}
+	j.slots.places = append([]place(nil), s.places...)
+	// The retention is counted from the submit, the shorter reading of the sheet.
+	j.Expires = s.sent.Add(f.Retention)
+	j.slots.exchange = false
 	m.jobs[j.ID] = j
-	for _, t := range c.Tasks {
+	for _, t := range j.Tasks {
 		t.Attempts++
 		m.counts.Attempts++
 		m.counts.InFlight--
 		m.counts.Remote++
-		c.settle = append(c.settle, Settled{Task: t, Item: -1, Number: t.Attempts, State: Remote, Decision: "handed over; polled as " + r.Job})
+		c.settle = append(c.settle, Settled{Task: t, Item: -1, Number: t.Attempts, State: Remote, Decision: "handed over; polled as " + id})
 	}
-	m.again(now, j, now.Add(max(r.PollAfter, f.PollFirst)))
+	m.again(now, j, now.Add(max(pollAfter, f.PollFirst)))
 	m.do(Action{Do: Keep, Call: c, Job: j})
 }
 
@@ -44,11 +51,7 @@ func (m *Machine) pollDue(now time.Time) {
 		}
 		j := m.polls[0]
 		cr := m.credential(j.Credential)
-		g := m.global.Gate(now)
-		if g.OK || g.Why == budget.Paused {
-			g = m.ip.PollGate(now)
-		}
-		if !g.OK {
+		if g := m.exchangeGate(now); !g.OK {
 			m.wakeShared(g.At)
 			return
 		}
@@ -80,13 +83,20 @@ func (m *Machine) poll(now time.Time, j *Job) {
 	if len(j.Tasks) > 0 {
 		c.Domain = j.Tasks[0].Domain
 	}
-	m.global.StartPoll(now)
-	m.ip.StartPoll(now)
-	c.slots = slots{sent: now, cred: j.slots.cred, lane: j.slots.lane, domain: j.slots.domain}
+	c.slots = slots{sent: now, exchange: true, cred: j.slots.cred, lane: j.slots.lane}
+	m.take(now, &c.slots, kindGlobal, kindIP)
 	c.InFlight, c.Limit = m.global.InFlight(), m.global.Limit()
 	m.sent(c, "")
 	// Reading a finished result may destroy it: what was asked must be known after a crash.
 	m.do(Action{Do: Send, Call: c, Intent: true})
+}
+
+// exchangeGate is the gate of calls that take no slot of work: polls and searches. A paused run goes on polling.
+func (m *Machine) exchangeGate(now time.Time) budget.Gate {
+	if g := m.global.PollGate(now); !g.OK {
+		return g
+	}
+	return m.ip.PollGate(now)
 }
 
 func (m *Machine) credential(name string) *credential {
@@ -102,30 +112,35 @@ func (m *Machine) credential(name string) *credential {
 func (m *Machine) polled(now time.Time, c *Call, r *provider.Reply) {
 	j := c.Job
 	j.polling = false
-	m.global.Release()
+	m.endExchange(&c.slots)
+	m.readCapacity(now, &c.slots, r)
 	m.failures(now, c, r)
-	if cr := j.slots.cred; cr != nil {
-		m.readSlots(now, cr, r)
-	}
-	switch r.Outcome {
-	case provider.Accepted, provider.Failed, provider.Lost, provider.NotFound, provider.Invalid, provider.Blocked, provider.TooLarge:
-		if len(r.Items) > 0 || r.Outcome == provider.Lost {
-			m.terminal(now, c, r)
-			return
-		}
-	case provider.Limited, provider.Busy:
-		d := Decide(m.verdict(c, r.Outcome, r.Layer, r.Signal, nil))
+	refused := r.Outcome == provider.Limited || r.Outcome == provider.Busy
+	wait := r.PollAfter
+	var blamed *budget.Budget
+	switch {
+	case refused && r.Layer == provider.LayerRate:
+		blamed, _ = m.blame(now, c, r)
+	case refused:
+		d := Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, nil))
 		m.countRefusal(r.Outcome, r.Layer)
-		if r.Layer == provider.LayerRate {
-			m.refuse(now, c, d, r.Layer, m.ip, kindGlobal, budget.IP)
-		}
-		m.pollLater(now, c, j, max(d.Wait, budget.Wait(1, m.rng)))
+		wait = max(d.Wait, budget.Wait(1, m.rng))
+	case r.Outcome == provider.Denied:
+		m.stop(c, Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, nil)), r)
+	}
+	m.conclude(now, &c.slots, kindGlobal, kindIP, answered(r.Outcome) || r.Outcome == provider.Denied || r.Layer == provider.LayerTarget, blamed)
+	if r.Started && j.slots.pending != nil {
+		// It waits in no queue any more: its place among the pending jobs is free.
+		j.slots.pending.Release()
+		j.slots.pending = nil
+		m.unparkLanes()
+	}
+	if len(r.Items) > 0 || r.Outcome == provider.Lost {
+		m.terminal(now, c, r)
 		return
-	case provider.Denied:
-		m.stop(c, Decide(m.verdict(c, r.Outcome, r.Layer, r.Signal, nil)), r)
 	}
 	// Still running, or the poll itself went wrong: ask again within the retention. A lost answer to a poll costs no try.
-	m.pollLater(now, c, j, r.PollAfter)
+	m.pollLater(now, c, j, wait)
 }
 
 // pollLater sets the next poll: the interval grows from the first to the longest, with jitter that only adds; past the
@@ -156,33 +171,21 @@ func (m *Machine) terminal(now time.Time, c *Call, r *provider.Reply) {
 	j := c.Job
 	j.Done = true
 	delete(m.jobs, j.ID)
+	work := j.slots
+	m.release(&j.slots)
 	// Budgets learn from the job as from a sync answer: the work was let through when it was handed over.
-	c.slots = j.slots
-	m.release(now, &j.slots)
-	c.slots.held = false
-	if s := &c.slots; s.lane != nil && s.domain != nil {
-		m.concludeJob(now, s)
-	}
+	m.conclude(now, &work, kindProvider, kindTenant, true, nil)
 	m.counts.Remote -= int64(len(j.Tasks))
 	m.counts.InFlight += int64(len(j.Tasks)) // settle takes it back
-	settled := map[int64]bool{}
-	for i := range r.Items {
-		item := &r.Items[i]
-		t := m.taskOf(c, item.Task)
-		if t == nil || settled[item.Task] {
-			continue
+	if r.Outcome == provider.Lost && len(r.Items) == 0 {
+		for i, t := range j.Tasks {
+			if i < len(work.places) {
+				m.unresolved(now, &work.places[i], false)
+			}
+			m.settle(now, c, -1, t, &provider.Item{Task: t.ID, Outcome: provider.Lost, Error: fmt.Sprintf("job %s: %s", j.ID, or(r.Error, "lost"))}, time.Time{})
 		}
-		settled[item.Task] = true
-		var until time.Time
-		if c.slots.domain != nil {
-			until = m.learnTarget(now, c, t, item)
-		}
-		m.settle(now, c, i, t, item, until)
-	}
-	for _, t := range j.Tasks {
-		if !settled[t.ID] {
-			m.settle(now, c, -1, t, &provider.Item{Task: t.ID, Outcome: r.Outcome, Layer: r.Layer, Error: fmt.Sprintf("job %s: %s", j.ID, or(r.Error, string(r.Outcome)))}, time.Time{})
-		}
+	} else {
+		m.settleItems(now, c, &work, r, time.Time{})
 	}
 	m.do(Action{Do: Keep, Call: c, Job: j})
 }
@@ -192,16 +195,6 @@ func or(s, otherwise string) string {
 		return s
 	}
 	return otherwise
-}
-
-// concludeJob resolves the probes that the job's submit was for the shared budgets.
-func (m *Machine) concludeJob(now time.Time, s *slots) {
-	m.conclude(now, s, kindProvider, m.provider, true, false)
-	if s.cred != nil {
-		m.conclude(now, s, kindAccount, s.cred.account, true, false)
-		m.conclude(now, s, kindCredential, s.cred.budget, true, false)
-	}
-	m.conclude(now, s, kindTenant, s.lane.Budget, true, false)
 }
 
 // jobKept goes on polling a job of before a restart; it takes its slots again.
@@ -217,17 +210,14 @@ func (m *Machine) jobKept(now time.Time, ev JobKept) {
 	if len(j.Tasks) == 0 {
 		return
 	}
-	first := j.Tasks[0]
-	d := m.home(first)
-	l := m.front.Lane(first.Tenant)
-	s := slots{held: true, lane: l, cred: m.credential(ev.Credential), domain: d, sent: ev.Submitted}
-	m.provider.Hold()
-	if s.cred != nil {
-		s.cred.account.Hold()
-		s.cred.budget.Hold()
+	s := slots{lane: m.front.Lane(j.Tasks[0].Tenant), cred: m.credential(ev.Credential), sent: ev.Submitted}
+	for _, t := range j.Tasks {
+		s.places = append(s.places, place{domain: m.home(t)})
 	}
-	l.Budget.Hold()
-	d.Budget.Hold()
+	if s.cred != nil {
+		s.pending = m.pendingJobs(s.cred, m.kindOfJob(j.ID))
+	}
+	m.retake(&s)
 	j.slots = s
 	m.jobs[j.ID] = j
 	next := ev.Next
@@ -239,12 +229,32 @@ func (m *Machine) jobKept(now time.Time, ev JobKept) {
 
 // slotHeld keeps a credential's slot for a call of before a restart that the platform may still count.
 func (m *Machine) slotHeld(ev SlotHeld) {
-	cr := m.credential(ev.Credential)
-	if cr == nil {
-		return
+	if cr := m.credential(ev.Credential); cr != nil {
+		s := &slots{cred: cr}
+		m.retake(s)
+		m.wakes.Set(ev.Until, frontier.WakeRelease, s)
 	}
-	m.provider.Hold()
-	cr.account.Hold()
-	cr.budget.Hold()
-	m.wakes.Set(ev.Until, frontier.WakeRelease, &slots{held: true, cred: cr})
+}
+
+// kindOfJob is the kind that a job's id tells.
+func (m *Machine) kindOfJob(id string) provider.JobKind {
+	name, _, _ := strings.Cut(id, "/")
+	if name == m.cfg.Facts.Batch.Name {
+		return m.cfg.Facts.Batch
+	}
+	return m.cfg.Facts.Single
+}
+
+// pendingJobs is the budget of an account's jobs of one kind that wait at the platform; nil: none is counted.
+func (m *Machine) pendingJobs(c *credential, kind provider.JobKind) *budget.Budget {
+	if kind.Pending <= 0 {
+		return nil
+	}
+	name := c.account.Name + "/" + kind.Name
+	b := m.pending[name]
+	if b == nil {
+		b = budget.New(budget.Pending, name, budget.Limits{InFlight: kind.Pending})
+		m.pending[name] = b
+	}
+	return b
 }

@@ -43,14 +43,15 @@ func (m *Machine) settleLookup(now time.Time, c *Call, t *frontier.Task, d Decis
 // costs the waiting tasks time, not tries.
 func (m *Machine) robotsReplied(now time.Time, c *Call, r *provider.Reply) {
 	c.Robots.Fetching = false
-	m.release(now, &c.slots)
+	m.release(&c.slots)
 	if len(r.Items) == 0 {
 		r.Items = []provider.Item{{Outcome: r.Outcome, Layer: r.Layer, Target: r.HTTPStatus, Signal: r.Signal, Error: r.Error}}
 	}
 	m.learn(now, c, r)
 	item := r.Items[0]
-	d := c.slots.domain
-	m.learnTarget(now, c, &frontier.Task{Domain: d.Name}, &item)
+	p := &c.slots.places[0]
+	d := p.domain
+	m.learnTarget(now, c, &c.slots, p, &frontier.Task{Domain: d.Name}, &item)
 	m.counts.Attempts++
 	if c.Robots.Rules == nil && !refuses(item.Outcome) {
 		m.robotsFailed(now, d, c, &item)
@@ -101,7 +102,7 @@ func (m *Machine) robotsRead(now time.Time, ev RobotsRead) {
 		return
 	}
 	o.Rules, o.Read = ev.Rules, now
-	d := ev.Call.slots.domain
+	d := ev.Call.slots.places[0].domain
 	if ev.Delay > 0 {
 		d.Budget.SetGap(ev.Delay)
 		d.Log.CrawlDelay = ev.Delay

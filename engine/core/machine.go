@@ -83,20 +83,24 @@ type Machine struct {
 	provider *budget.Budget // submits
 	ip       *budget.Budget // everything behind this address
 	accounts map[string]*budget.Budget
+	pending  map[string]*budget.Budget // jobs that wait at the platform, by account and kind
 	creds    []*credential
 
-	tasks  map[int64]*frontier.Task // in memory, until their end is stored
-	calls  map[uint64]*Call
-	jobs   map[string]*Job
-	polls  []*Job // due, waiting for a slot
-	nextID uint64
+	tasks    map[int64]*frontier.Task // in memory, until their end is stored
+	calls    map[uint64]*Call
+	jobs     map[string]*Job
+	polls    []*Job    // due, waiting for a slot
+	lost     []*search // for submits without an answer, waiting for a slot
+	searches int       // under way, wherever they wait
+	nextID   uint64
 
 	refills   int
 	ended     map[int64]struct{} // tasks whose end was stored while a refill was under way
 	paused    map[budgetKey]bool
 	lookups   map[int64]*frontier.Task
 	inputOver bool
-	full      bool // storage takes no more
+	queuedAt  time.Time // when work was last queued
+	full      bool      // storage takes no more
 	drain     *Draining
 	over      bool
 	storing   int // Store actions not yet acknowledged
@@ -150,8 +154,9 @@ func New(cfg Config) *Machine {
 		rng:      rand.New(rand.NewPCG(cfg.Seed, 0x5c7a9e)),
 		global:   budget.New(budget.Global, "", cfg.Global),
 		provider: budget.New(budget.Provider, cfg.Provider, budget.Limits{}),
-		ip:       budget.New(budget.IP, cfg.Provider, budget.Limits{}),
+		ip:       budget.New(budget.IP, cfg.Provider, budget.Limits{Rate: budget.Rate{N: cfg.Facts.RateLimit, Per: cfg.Facts.RateWindow}}),
 		accounts: map[string]*budget.Budget{},
+		pending:  map[string]*budget.Budget{},
 		tasks:    map[int64]*frontier.Task{},
 		calls:    map[uint64]*Call{},
 		jobs:     map[string]*Job{},
@@ -218,6 +223,7 @@ func (m *Machine) Step(now time.Time, ev Event) []Action {
 	case NotSent:
 		m.notSent(now, ev.Call)
 	case Queued:
+		m.queuedAt = now
 		for _, d := range ev.Domains {
 			m.queued(d)
 		}
@@ -247,6 +253,7 @@ func (m *Machine) Step(now time.Time, ev Event) []Action {
 	}
 	m.wake(now)
 	m.pollDue(now)
+	m.searchDue(now)
 	m.dispatch(now)
 	m.refill()
 	m.ending(now)
@@ -300,7 +307,9 @@ func (m *Machine) wake(now time.Time) {
 				m.polls = append(m.polls, j)
 			}
 		case frontier.WakeRelease:
-			m.release(now, w.Of.(*slots))
+			m.release(w.Of.(*slots))
+		case frontier.WakeSearch:
+			m.lost = append(m.lost, w.Of.(*search))
 		case frontier.WakeRun:
 		}
 	}
@@ -375,6 +384,9 @@ func (m *Machine) suspended(gap time.Duration) {
 // shared are the budgets that are no domain's.
 func (m *Machine) shared() []*budget.Budget {
 	all := []*budget.Budget{m.global, m.provider, m.ip}
+	for _, p := range m.pending {
+		all = append(all, p)
+	}
 	for _, a := range m.accounts {
 		all = append(all, a)
 	}

@@ -20,7 +20,7 @@ func (m *Machine) low(d *frontier.Domain) int {
 	if limit == 0 || limit > m.cfg.Global.InFlight && m.cfg.Global.InFlight > 0 {
 		limit = max(m.cfg.Global.InFlight, 2)
 	}
-	return min(2*limit, refillMost)
+	return min(max(2*limit, 2*m.cfg.Facts.BatchMax), refillMost)
 }
 
 // refill asks storage for the tasks of domains that run low, one read at a time.
@@ -112,6 +112,7 @@ func (m *Machine) refilled(now time.Time, ev Refilled) {
 	if m.refills == 0 {
 		clear(m.ended)
 	}
+	m.unparkLanes()
 }
 
 // home is the domain in whose queue a task waits: the one it is stored under, or where a redirect led.

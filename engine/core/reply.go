@@ -27,6 +27,8 @@ func (m *Machine) replied(now time.Time, r *Replied) {
 		m.polled(now, c, &r.Reply)
 	case c.Robots != nil:
 		m.robotsReplied(now, c, &r.Reply)
+	case c.search != nil:
+		m.searched(now, c, &r.Reply)
 	default:
 		m.taskReplied(now, c, &r.Reply)
 	}
@@ -58,30 +60,60 @@ func (m *Machine) taskReplied(now time.Time, c *Call, r *provider.Reply) {
 			r.Items = append(r.Items, provider.Item{Task: t.ID, Outcome: r.Outcome, Layer: r.Layer, Target: r.HTTPStatus, Signal: r.Signal, Error: r.Error})
 		}
 	}
-	m.releaseFor(now, c, r)
+	handed := r.Outcome == provider.AcceptedRemote && r.Job != ""
+	m.releaseFor(now, c, r, handed)
 	until := m.learn(now, c, r)
-	if len(r.Items) == 0 {
-		if r.Outcome == provider.AcceptedRemote && r.Job != "" {
-			m.handedOver(now, c, r)
-			return
-		}
+	switch {
+	case handed:
+		m.handedOver(now, c, r)
+	case len(r.Items) > 0:
+		m.settleItems(now, c, &c.slots, r, until)
+	case r.Split && len(c.Tasks) > 1:
+		m.split(c)
+	case r.Unknown && len(c.Tasks) > 0:
+		m.unknown(now, c, r)
+	default:
 		for _, t := range c.Tasks {
 			item := provider.Item{Task: t.ID, Outcome: r.Outcome, Layer: r.Layer, Signal: r.Signal, Error: r.Error}
 			m.settle(now, c, -1, t, &item, until)
 		}
-		return
 	}
+}
+
+// settleItems tells each task's domain what its target said, and settles the task. s are the slots of the work: of the
+// submit, also when a poll brought the items.
+func (m *Machine) settleItems(now time.Time, c *Call, s *slots, r *provider.Reply, until time.Time) {
+	done := make(map[*frontier.Task]bool, len(c.Tasks))
+	parts := 0
 	for i := range r.Items {
 		item := &r.Items[i]
 		t := m.taskOf(c, item.Task)
-		if t == nil {
+		if t == nil || done[t] {
 			continue
 		}
+		if item.Part != "" { // a record of the task; it settles nothing
+			if item.Outcome == provider.Accepted {
+				parts++
+			}
+			continue
+		}
+		done[t] = true
 		at := until
-		if u := m.learnTarget(now, c, t, item); u.After(at) {
-			at = u
+		if p := s.placeOf(c.Tasks, t); p != nil {
+			if u := m.learnTarget(now, c, s, p, t, item); u.After(at) {
+				at = u
+			}
 		}
 		m.settle(now, c, i, t, item, at)
+		if n := len(c.settle); n > 0 && c.settle[n-1].Task == t {
+			c.settle[n-1].Records = max(parts, 1)
+		}
+		parts = 0
+	}
+	for _, t := range c.Tasks {
+		if !done[t] {
+			m.settle(now, c, -1, t, &provider.Item{Task: t.ID, Outcome: provider.Failed, Error: or(r.Error, "the answer does not speak of it")}, until)
+		}
 	}
 }
 
@@ -95,163 +127,80 @@ func (m *Machine) taskOf(c *Call, id int64) *frontier.Task {
 }
 
 // releaseFor frees the call's slots, unless the work goes on at the platform or may still be counted there.
-func (m *Machine) releaseFor(now time.Time, c *Call, r *provider.Reply) {
-	if r.Outcome == provider.AcceptedRemote && r.Job != "" {
-		// The job keeps every slot but the global one, which is the exchange's.
-		m.global.Release()
-		c.slots.global = false
+func (m *Machine) releaseFor(now time.Time, c *Call, r *provider.Reply, handed bool) {
+	m.endExchange(&c.slots)
+	if handed {
 		return
 	}
 	if lease := m.cfg.Facts.SlotLease; r.Unknown && lease > 0 {
 		if end := c.Sent.Add(lease); end.After(now) {
-			m.global.Release()
-			c.slots.global = false
 			kept := c.slots
-			m.wakes.Set(end, frontier.WakeRelease, &kept)
 			c.slots.held = false
+			m.wakes.Set(end, frontier.WakeRelease, &kept)
 			return
 		}
 	}
-	m.release(now, &c.slots)
-}
-
-// release gives back every slot that is still held.
-func (m *Machine) release(now time.Time, s *slots) {
-	if !s.held {
-		return
-	}
-	s.held = false
-	if s.global {
-		m.global.Release()
-	}
-	m.provider.Release()
-	if s.cred != nil {
-		s.cred.account.Release()
-		s.cred.budget.Release()
-	}
-	if s.lane != nil {
-		s.lane.Budget.Release()
-	}
-	if s.domain != nil {
-		s.domain.Budget.Release()
-		m.front.Wake(s.domain)
-		m.mark(s.domain)
-	}
-	m.unparkLanes()
+	m.release(&c.slots)
 }
 
 // learn tells the budgets of a call what its reply meant for them, and returns until when its tasks must wait because a
 // shared budget refused.
 func (m *Machine) learn(now time.Time, c *Call, r *provider.Reply) (until time.Time) {
 	s := &c.slots
-	if s.cred != nil {
-		m.readSlots(now, s.cred, r)
-	}
-	d := Decide(m.verdict(c, r.Outcome, r.Layer, r.Signal, nil))
+	m.readCapacity(now, s, r)
 	refused := r.Outcome == provider.Limited || r.Outcome == provider.Busy
-	blame := budget.None
-	if r.Layer != provider.LayerTarget {
-		switch {
-		case refused:
-			blame = d.Cools
-			m.countRefusal(r.Outcome, r.Layer)
-			b, kind := m.budgetOf(c, blame)
-			until = m.refuse(now, c, d, r.Layer, b, kind, blame)
-			if r.Signal.Limit.OK && r.Layer == provider.LayerAccount && s.cred != nil {
-				s.cred.budget.SlotLimit(r.Signal.Limit.V)
-			}
-		case r.Outcome == provider.Denied:
-			blame = d.Stops
-			m.stop(c, d, r)
+	var blamed *budget.Budget
+	if r.Layer != provider.LayerTarget && (refused || r.Outcome == provider.Denied) {
+		blamed, until = m.blame(now, c, r)
+	}
+	// Whoever let the call through to the one that answered is not to blame: a target that speaks, a platform that
+	// refuses the key.
+	good := !refused && answered(r.Outcome) || r.Layer == provider.LayerTarget || r.Outcome == provider.Denied
+	m.conclude(now, s, kindGlobal, kindTenant, good, blamed)
+	if len(r.Items) == 0 && r.Outcome != provider.AcceptedRemote {
+		for i := range s.places {
+			m.unresolved(now, &s.places[i], refused || r.Outcome == provider.Denied)
 		}
-	}
-	good := !refused && answered(r.Outcome)
-	if r.Layer == provider.LayerTarget {
-		good = true // the target spoke: everything before it let the call through
-	}
-	m.conclude(now, s, kindGlobal, m.global, good, blame == budget.Global)
-	m.conclude(now, s, kindProvider, m.provider, good, blame == budget.Provider)
-	if s.cred != nil {
-		m.conclude(now, s, kindAccount, s.cred.account, good, blame == budget.Account)
-		m.conclude(now, s, kindCredential, s.cred.budget, good, blame == budget.Credential)
-	}
-	m.conclude(now, s, kindTenant, s.lane.Budget, good, false)
-	if len(r.Items) == 0 && s.domain != nil {
-		// Nothing was said of the target.
-		m.unresolved(now, s, refused || r.Outcome == provider.Denied, r.Outcome == provider.AcceptedRemote)
 	}
 	m.failures(now, c, r)
 	return until
 }
 
-// answered reports outcomes in which the limit let the call through.
-func answered(o provider.Outcome) bool {
-	switch o {
-	case provider.Accepted, provider.AcceptedRemote, provider.NotFound, provider.Refused, provider.Redirected, provider.TooLarge,
-		provider.StillRunning, provider.Lost:
-		return true
-	}
-	return false
-}
-
-// conclude tells one budget how a call ended for it.
-func (m *Machine) conclude(now time.Time, s *slots, kind int, b *budget.Budget, good, blamed bool) {
-	switch {
-	case blamed:
-	case good:
-		b.Answered(now, s.sent, s.n[kind], s.probe[kind])
-	case s.probe[kind]:
-		b.ProbeLost(now, m.rng)
-	}
-}
-
-// unresolved frees the domain's probe when the reply said nothing of the target.
-func (m *Machine) unresolved(now time.Time, s *slots, refused, remote bool) {
-	if !s.probe[kindDomain] || remote {
-		return
-	}
-	if refused {
-		s.domain.Budget.ProbeVoid()
-	} else {
-		s.domain.Budget.ProbeLost(now, m.rng)
-	}
-}
-
-// budgetOf is the budget of a call that a scope names, and what it was to it.
-func (m *Machine) budgetOf(c *Call, scope budget.Scope) (b *budget.Budget, kind int) {
+// blame cools, or stops, the shared budget that a refusal speaks of.
+func (m *Machine) blame(now time.Time, c *Call, r *provider.Reply) (*budget.Budget, time.Time) {
 	s := &c.slots
-	switch scope {
-	case budget.Credential:
-		if s.cred != nil {
-			return s.cred.budget, kindCredential
-		}
-	case budget.Account:
-		if s.cred != nil {
-			return s.cred.account, kindAccount
-		}
-	case budget.IP:
-		return m.ip, kindGlobal
-	case budget.Provider, budget.Pending:
-		return m.provider, kindProvider
+	d := Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, nil))
+	if r.Outcome == provider.Denied {
+		return m.stop(c, d, r), time.Time{}
 	}
-	return s.domain.Budget, kindDomain
+	kind := kindOf(d.Cools)
+	b := m.budgetOf(s, kind)
+	if b == nil {
+		kind, b = kindProvider, m.provider
+	}
+	d = Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, b))
+	m.countRefusal(r.Outcome, r.Layer)
+	until := m.refuse(now, c, d, r.Layer, b, budget.Refusal{Sent: s.sent, InFlight: s.n[kind], Probe: s.probe[kind]})
+	switch {
+	case r.Layer == provider.LayerAccount && r.Signal.Limit.OK:
+		b.SlotLimit(r.Signal.Limit.V)
+	case r.Layer == provider.LayerPending && s.n[kind] > 1:
+		// Refused below the documented number: what counts is not what we count. One fewer than that goes.
+		b.SlotLimit(int64(s.n[kind] - 1))
+	}
+	return b, until
 }
 
 // refuse cools a budget and tells about it once per event.
-func (m *Machine) refuse(now time.Time, c *Call, d Decision, layer provider.Layer, b *budget.Budget, kind int, scope budget.Scope) time.Time {
-	s := &c.slots
-	until, fresh := b.Refused(now, budget.Refusal{
-		Sent: s.sent, InFlight: s.n[kind], Wait: d.Wait, Announced: d.Announced || d.Wait > 0, Cause: d.Cause, Layer: string(layer), Probe: s.probe[kind],
-	}, m.rng)
+func (m *Machine) refuse(now time.Time, c *Call, d Decision, layer provider.Layer, b *budget.Budget, r budget.Refusal) time.Time {
+	r.Wait, r.Announced, r.Cause, r.Layer = d.Wait, d.Announced || d.Wait > 0, d.Cause, string(layer)
+	until, fresh := b.Refused(now, r, m.rng)
 	cool := b.Cooldown()
 	if fresh {
 		m.counts.Cooldowns++
-		m.tell("warn", scope, b.Name, fmt.Sprintf("%s: %s; cooling for %s", words(d.Outcome, layer), d.Cause, seconds(cool.Full.Round(100*time.Millisecond))), c.firstTask())
+		m.tell("warn", b.Scope, b.Name, fmt.Sprintf("%s: %s; cooling for %s", words(d.Outcome, layer), d.Cause, seconds(cool.Full.Round(100*time.Millisecond))), c.firstTask())
 	}
-	m.do(Action{Do: Cooled, Cool: CoolChange{Scope: scope, Key: b.Name, Until: until, Full: cool.Full, Cause: d.Cause, Source: string(layer)}})
-	if scope == budget.Domain {
-		m.park(s.domain, budget.Gate{Why: budget.Cooldown, At: until})
-	}
+	m.do(Action{Do: Cooled, Cool: CoolChange{Scope: b.Scope, Key: b.Name, Until: until, Full: cool.Full, Cause: d.Cause, Source: string(layer)}})
 	return until
 }
 
@@ -282,17 +231,24 @@ func words(o provider.Outcome, l provider.Layer) string {
 	return string(l)
 }
 
-// readSlots adopts a platform's free-slot headers.
-func (m *Machine) readSlots(now time.Time, c *credential, r *provider.Reply) {
+// readCapacity adopts what a platform's headers say of capacity: free slots of the credential, or requests left to the
+// address.
+func (m *Machine) readCapacity(now time.Time, s *slots, r *provider.Reply) {
 	sig := &r.Signal
-	if sig.Limit.OK || sig.Remaining.OK {
-		c.last = remaining{limit: sig.Limit.V, hasLimit: sig.Limit.OK, remaining: sig.Remaining.V, has: sig.Remaining.OK, at: now, kind: string(sig.Kind)}
-		if sig.Reset.OK {
-			c.last.reset = now.Add(sig.Reset.V)
-		}
+	if s.cred == nil || !sig.Limit.OK && !sig.Remaining.OK {
+		return
 	}
-	if m.cfg.Facts.FreeSlots && sig.Kind == limits.KindConcurrency && sig.Limit.OK && sig.Remaining.OK && r.Outcome != provider.Limited {
-		c.budget.Slots(now, sig.Limit.V, sig.Remaining.V)
+	l := remaining{limit: sig.Limit.V, hasLimit: sig.Limit.OK, remaining: sig.Remaining.V, has: sig.Remaining.OK, at: now, kind: string(sig.Kind)}
+	if sig.Reset.OK {
+		l.reset = now.Add(sig.Reset.V)
+	}
+	s.cred.last = l
+	f := &m.cfg.Facts
+	switch {
+	case f.FreeSlots && sig.Kind == limits.KindConcurrency && sig.Limit.OK && sig.Remaining.OK && r.Outcome != provider.Limited:
+		s.cred.budget.Slots(now, sig.Limit.V, sig.Remaining.V)
+	case f.RateLimit > 0 && sig.Kind == limits.KindWindow && sig.Remaining.OK && sig.Reset.OK && sig.Reset.V > 0 && sig.Reset.V < limits.MaxWait:
+		m.ip.Quota(now, sig.Remaining.V, sig.Reset.V)
 	}
 }
 
@@ -315,17 +271,20 @@ func (m *Machine) countRefusal(o provider.Outcome, l provider.Layer) {
 }
 
 // stop holds a credential or account that the platform refused; its tasks stay pending.
-func (m *Machine) stop(c *Call, d Decision, r *provider.Reply) {
+func (m *Machine) stop(c *Call, d Decision, r *provider.Reply) *budget.Budget {
 	cr := c.slots.cred
 	if cr == nil {
-		return
+		return nil
 	}
-	b := cr.budget
+	b, kind := cr.budget, kindCredential
 	if d.Stops == budget.Account {
-		b = cr.account
+		b, kind = cr.account, kindAccount
+	}
+	if c.slots.probe[kind] {
+		b.ProbeVoid()
 	}
 	if b.StoppedWhy() != "" {
-		return
+		return b
 	}
 	why := string(r.Layer)
 	if r.Error != "" {
@@ -333,16 +292,17 @@ func (m *Machine) stop(c *Call, d Decision, r *provider.Reply) {
 	}
 	b.Stop(why)
 	m.tell("error", d.Stops, b.Name, "stopped by the platform ("+why+"); its work stays pending", 0)
+	return b
 }
 
-// verdict gathers what a decision about a call, or one of its tasks, is made from.
-func (m *Machine) verdict(c *Call, o provider.Outcome, l provider.Layer, sig limits.Signal, t *frontier.Task) Verdict {
+// verdict gathers what a decision is made from: about a budget (b), or about one task (t).
+func (m *Machine) verdict(o provider.Outcome, l provider.Layer, sig limits.Signal, t *frontier.Task, b *budget.Budget) Verdict {
 	v := Verdict{Facts: m.cfg.Facts, Outcome: o, Layer: l, Signal: sig, Max: m.cfg.MaxAttempts, Resubmit: m.cfg.ResubmitLost}
 	if t != nil {
 		v.Tries, v.Invalids = t.Tries, t.Invalids
 	}
-	if c.slots.domain != nil {
-		v.Failed = c.slots.domain.Budget.Cooldown().Failed
+	if b != nil {
+		v.Failed = b.Cooldown().Failed
 	}
 	return v
 }

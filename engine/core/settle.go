@@ -14,7 +14,7 @@ import (
 // refused.
 func (m *Machine) settle(now time.Time, c *Call, index int, t *frontier.Task, item *provider.Item, until time.Time) {
 	t.Attempts++
-	d := Decide(m.verdict(c, item.Outcome, item.Layer, item.Signal, t))
+	d := Decide(m.verdict(item.Outcome, item.Layer, item.Signal, t, nil))
 	if d.Try {
 		t.Tries++
 	}
@@ -44,7 +44,10 @@ func (m *Machine) settle(now time.Time, c *Call, index int, t *frontier.Task, it
 	}
 	switch s.State {
 	case Dead:
-		c.slots.domain.Log.Dead++
+		if d := m.front.Domains[t.Domain]; d != nil {
+			d.Log.Dead++
+			m.mark(d)
+		}
 		m.tell("error", budget.Domain, t.Domain, strings.TrimSuffix("dead letter: "+s.Reason+": "+item.Error, ": "), t.ID)
 	case Pending:
 		m.counts.Pending++
@@ -130,8 +133,8 @@ func (m *Machine) dropFor(now time.Time, t *frontier.Task, reason, why string) {
 		return
 	}
 	m.counts.Pending--
-	c.oneT[0] = t
-	c.Tasks = c.oneT[:]
+	c.oneTask[0] = t
+	c.Tasks = c.oneTask[:]
 	c.settle = append(c.settle, Settled{Task: t, Item: -1, Number: t.Attempts, State: Dead, Reason: reason, Error: why, Decision: "dead letter: " + reason})
 	d := m.front.Domain(t.Domain)
 	d.Log.Dead++
@@ -174,36 +177,20 @@ func (m *Machine) notSent(now time.Time, c *Call) {
 	delete(m.calls, c.ID)
 	m.charge(c, 0)
 	m.counts.Requests--
-	s := &c.slots
-	for kind, b := range map[int]*budget.Budget{kindGlobal: m.global, kindProvider: m.provider} {
-		if s.probe[kind] {
-			b.ProbeVoid()
-		}
-	}
-	if s.cred != nil {
-		if s.probe[kindCredential] {
-			s.cred.budget.ProbeVoid()
-		}
-		if s.probe[kindAccount] {
-			s.cred.account.ProbeVoid()
-		}
-	}
-	if s.lane != nil && s.probe[kindTenant] {
-		s.lane.Budget.ProbeVoid()
-	}
-	if s.domain != nil && s.probe[kindDomain] {
-		s.domain.Budget.ProbeVoid()
-	}
+	m.void(&c.slots)
+	m.endExchange(&c.slots)
 	switch {
 	case c.Job != nil:
-		m.global.Release()
 		c.Job.polling = false
 		m.again(now, c.Job, now)
+		return
+	case c.search != nil:
+		m.lost = append(m.lost, c.search)
 		return
 	case c.Robots != nil:
 		c.Robots.Fetching = false
 	}
-	m.release(now, s)
+	m.release(&c.slots)
 	for _, t := range c.Tasks {
 		if !t.Lookup {
 			m.counts.InFlight--

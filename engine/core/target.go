@@ -18,21 +18,21 @@ const (
 )
 
 // learnTarget tells the domain's budget what the target said, and returns until when the task must wait because of it.
-func (m *Machine) learnTarget(now time.Time, c *Call, t *frontier.Task, item *provider.Item) (until time.Time) {
-	s := &c.slots
-	d := s.domain
+func (m *Machine) learnTarget(now time.Time, c *Call, s *slots, p *place, t *frontier.Task, item *provider.Item) (until time.Time) {
+	d := p.domain
 	b := d.Budget
 	m.logAnswer(now, d, item)
 	m.readWindow(now, d, item)
 	switch item.Outcome {
 	case provider.Limited, provider.Busy:
 		m.countRefusal(item.Outcome, item.Layer)
-		dec := Decide(m.verdict(c, item.Outcome, item.Layer, item.Signal, t))
+		dec := Decide(m.verdict(item.Outcome, item.Layer, item.Signal, t, b))
 		b.Find() // behind a platform a domain has no limit of ours until its first inner refusal
-		until = m.refuse(now, c, dec, item.Layer, b, kindDomain, budget.Domain)
+		until = m.refuse(now, c, dec, item.Layer, b, budget.Refusal{Sent: s.sent, InFlight: p.n, Probe: p.probe})
+		m.park(d, budget.Gate{Why: budget.Cooldown, At: until})
 	case provider.Blocked:
-		probe, held := s.probe[kindDomain], b.State(now) == budget.Cooling
-		m.unresolved(now, s, false, false)
+		probe, held := p.probe, b.State(now) == budget.Cooling
+		m.unresolved(now, p, false)
 		// What was in flight when the hold began belongs to it. Each probe that is refused access again doubles it: a site
 		// that does not want us is asked ever more rarely.
 		if n := b.Access(); n >= budget.InARow && (probe || !held) {
@@ -40,7 +40,7 @@ func (m *Machine) learnTarget(now time.Time, c *Call, t *frontier.Task, item *pr
 			m.hold(now, d, now.Add(wait), fmt.Sprintf("access refused %d times in a row", n), item.Layer, true)
 		}
 	case provider.Failed, provider.Transport, provider.Invalid:
-		m.unresolved(now, s, false, false)
+		m.unresolved(now, p, false)
 		if item.Outcome != provider.Invalid {
 			if n := b.Failure(); n >= budget.InARow && n%budget.InARow == 0 {
 				m.hold(now, d, now.Add(budget.Wait(n/budget.InARow, m.rng)), fmt.Sprintf("%d failures in a row", n), item.Layer, false)
@@ -50,9 +50,8 @@ func (m *Machine) learnTarget(now time.Time, c *Call, t *frontier.Task, item *pr
 		if item.Outcome == provider.Accepted {
 			b.Good()
 		}
-		reopened := s.probe[kindDomain]
-		b.Answered(now, s.sent, s.n[kindDomain], s.probe[kindDomain])
-		if reopened {
+		b.Answered(now, s.sent, p.n, p.probe)
+		if p.probe {
 			m.tell("info", budget.Domain, d.Name, "the probe was answered: reopening in steps", t.ID)
 			m.do(Action{Do: Cooled, Cool: CoolChange{Scope: budget.Domain, Key: d.Name}})
 		}

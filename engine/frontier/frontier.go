@@ -23,6 +23,7 @@ type Task struct {
 	Hops     int
 	Created  time.Time
 	FirstTry time.Time // zero before the first
+	Alone    bool      // never part of a batch: one with it was refused as a whole
 	Lookup   bool      // not a stored task: a document that the engine needs (a sitemap)
 
 	Queue *Queue // where it waits or will return to; nil while it is not placed
@@ -160,6 +161,15 @@ func (l *Lane) Next() *Queue { return l.ring }
 
 // Size is the number of queues that may start.
 func (l *Lane) Size() int { return l.size }
+
+// Ready is the number of tasks in memory that wait in the ring, counted up to most.
+func (l *Lane) Ready(most int) int {
+	n := 0
+	for q, i := l.ring, 0; i < l.size && n < most; q, i = q.next, i+1 {
+		n += q.Len()
+	}
+	return n
+}
 
 // Rotate gives the turn to the following queue.
 func (l *Lane) Rotate() {

@@ -12,6 +12,7 @@ const (
 	WakeTask                    // Of: *Task, its own backoff is over
 	WakeJob                     // Of: the core's job, its poll is due
 	WakeRelease                 // Of: the core's call, whose slots the platform has let go by now
+	WakeSearch                  // Of: the core's search for a submit without an answer
 	WakeRun                     // the run's deadline or its longest wait
 )
 

@@ -1,0 +1,157 @@
+package core
+
+import (
+	"fmt"
+	"time"
+
+	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/frontier"
+	"dev.scrapetop/engine/provider"
+)
+
+const (
+	// searchPages bounds how far back a platform's list of jobs is read for a submit without an answer.
+	searchPages = 5
+	// searchSkew is how much earlier than the submit a job may seem to have been created: clocks differ.
+	searchSkew = 2 * time.Minute
+)
+
+// search looks for a submit whose answer never came: whether the platform has it (DESIGN section 7, CONTRACT section 7).
+type search struct {
+	tasks   []*frontier.Task
+	targets []provider.Target
+	cred    *credential
+	slots   slots // of the submit; the work may be running
+	sent    time.Time
+	page    int
+	check   []string // jobs whose URLs the list does not tell, still to be looked at
+	seen    map[string]bool
+	tries   int
+}
+
+// unknown deals with a submit whose answer never came. Where the platform can be asked it is searched for; else it is
+// submitted again, at most once.
+func (m *Machine) unknown(now time.Time, c *Call, r *provider.Reply) {
+	if m.cfg.Facts.FindsLost {
+		s := &search{tasks: append([]*frontier.Task(nil), c.Tasks...), targets: append([]provider.Target(nil), c.Targets...), cred: c.slots.cred,
+			sent: c.Sent, page: 1, seen: map[string]bool{}}
+		s.slots = c.slots
+		s.slots.places = append([]place(nil), c.slots.places...)
+		s.slots.held = false
+		m.searches++
+		m.lost = append(m.lost, s)
+		m.tell("warn", budget.Credential, c.Credential, "a submit's answer never came: looking for it at the platform", c.firstTask())
+		for _, t := range c.Tasks {
+			t.Attempts++
+			m.counts.Attempts++
+			c.settle = append(c.settle, Settled{Task: t, Item: -1, Number: t.Attempts, State: InFlight, Error: r.Error, Decision: "no answer; searched for at the platform before anything else"})
+		}
+		return
+	}
+	for _, t := range c.Tasks {
+		m.onceMore(now, c, t, r.Outcome, r.Error)
+	}
+}
+
+// onceMore submits a task once more whose submit may have been carried out, or gives it up when that was done before or the
+// configuration forbids it.
+func (m *Machine) onceMore(now time.Time, c *Call, t *frontier.Task, o provider.Outcome, why string) {
+	t.Unknowns++
+	item := provider.Item{Task: t.ID, Outcome: o, Error: why}
+	if t.Unknowns > 1 || !m.cfg.ResubmitUnknown {
+		item = provider.Item{Task: t.ID, Outcome: provider.Lost, Error: or(why, "no answer") + ": whether it was carried out is not known"}
+	}
+	m.settle(now, c, -1, t, &item, time.Time{})
+}
+
+// searchDue sends the searches that may go.
+func (m *Machine) searchDue(now time.Time) {
+	for len(m.lost) > 0 && !m.over {
+		if g := m.exchangeGate(now); !g.OK {
+			m.wakeShared(g.At)
+			return
+		}
+		s := m.lost[0]
+		m.lost = m.lost[1:]
+		c := m.newCall()
+		c.Kind, c.For = provider.Lookup, provider.Lookup
+		c.search = s
+		c.Targets = s.targets
+		c.Page = s.page
+		c.Sent = now
+		if len(s.check) > 0 {
+			c.Call.Job, s.check = s.check[0], s.check[1:]
+		}
+		c.slots = slots{sent: now, exchange: true, cred: s.cred, lane: s.slots.lane}
+		if s.cred != nil {
+			c.Credential = s.cred.name
+		}
+		m.take(now, &c.slots, kindGlobal, kindIP)
+		c.Number = 1
+		m.sent(c, "")
+		m.do(Action{Do: Send, Call: c})
+	}
+}
+
+// searched takes the answer of a search: the lost job is polled like one that was handed over; one that is nowhere is
+// submitted again.
+func (m *Machine) searched(now time.Time, c *Call, r *provider.Reply) {
+	s := c.search
+	m.endExchange(&c.slots)
+	m.readCapacity(now, &c.slots, r)
+	m.counts.Attempts++
+	var blamed *budget.Budget
+	if r.Outcome == provider.Limited && r.Layer == provider.LayerRate {
+		blamed, _ = m.blame(now, c, r)
+	}
+	m.conclude(now, &c.slots, kindGlobal, kindIP, answered(r.Outcome) || r.Layer == provider.LayerTarget, blamed)
+	if !answered(r.Outcome) {
+		if s.tries++; s.tries < m.cfg.MaxAttempts {
+			m.wakes.Set(now.Add(budget.Wait(s.tries, m.rng)), frontier.WakeSearch, s)
+			return
+		}
+		m.abandonSearch(now, c, s)
+		return
+	}
+	for _, f := range r.Found {
+		switch {
+		case m.jobs[f.Job] != nil || s.seen[f.Job] && c.Call.Job == "":
+		case !f.Created.IsZero() && f.Created.Before(s.sent.Add(-searchSkew)):
+		case len(f.URLs) > 0 || c.Call.Job == f.Job:
+			m.found(now, c, s, f)
+			return
+		default:
+			s.seen[f.Job] = true
+			s.check = append(s.check, f.Job)
+		}
+	}
+	switch {
+	case len(s.check) > 0:
+	case r.More && s.page < searchPages && c.Call.Job == "":
+		s.page++
+	default:
+		m.abandonSearch(now, c, s)
+		return
+	}
+	m.lost = append(m.lost, s)
+}
+
+// found goes on with a lost submit as the remote job that it became.
+func (m *Machine) found(now time.Time, c *Call, s *search, f provider.Found) {
+	m.searches--
+	m.tell("info", budget.Credential, c.Credential, fmt.Sprintf("the submit without an answer was found as job %s", f.Job), s.tasks[0].ID)
+	work := s.slots
+	work.sent = s.sent
+	m.retake(&work)
+	m.keepJob(now, c, f.Job, work, s.tasks, 0)
+}
+
+// abandonSearch ends a search that found nothing.
+func (m *Machine) abandonSearch(now time.Time, c *Call, s *search) {
+	m.searches--
+	for _, t := range s.tasks {
+		t.Attempts-- // settle counts the search's own exchange, which served no task
+		m.counts.Attempts--
+		m.onceMore(now, c, t, provider.Transport, "the submit was not found at the platform")
+	}
+}
