@@ -117,8 +117,8 @@ type OmniScrapeCounters struct {
 	KeysInQuery  int64                                `json:"keys_in_query"` // requests that carried a key in their URL
 }
 
-// OmniScrapeAccountCounters count the requests of one account. Submits are Started and Queued jobs, Refused, Busy, Rejected,
-// Unpaid and those of the faults that begin nothing.
+// OmniScrapeAccountCounters count the requests of one account. Submits are Jobs, Refused, Busy, Rejected, Unpaid
+// and those of the faults that begin nothing.
 type OmniScrapeAccountCounters struct {
 	Submits  int64 `json:"submits"`  // of both kinds, whatever came of them
 	Async    int64 `json:"async"`    // those to be polled

@@ -65,7 +65,7 @@ func TestAddressesAsJSON(t *testing.T) {
 	if err := json.Unmarshal(data, &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range []string{"evomi", "evomi_key", "sites", "control"} {
+	for _, key := range []string{"evomi", "evomi_key", "spidra", "spidra_key", "omniscrape", "omniscrape_key", "sites", "control"} {
 		if out[key] == nil {
 			t.Errorf("%s is missing in %s", key, data)
 		}
@@ -102,8 +102,9 @@ func TestDropsOnSockets(t *testing.T) {
 func TestDialContextLeadsEveryHostToTheWorld(t *testing.T) {
 	w, a, rt := served(t, Options{Sites: []Site{{Host: "a.test", Policy: Policy{Latency: quick}}}})
 	rt.DialContext = w.DialContext
-	for _, url := range []string{"http://a.test/x", "http://stranger.example/", "http://" + EvomiHost + "/api/v1/scraper/health"} {
-		if g := fetch(t.Context(), rt, "GET", url, "", "x-api-key", a.EvomiKey); g.status != 200 {
+	for url, want := range map[string]int{"http://a.test/x": 200, "http://stranger.example/": 200, "http://" + EvomiHost + "/api/v1/scraper/health": 200,
+		"http://" + SpidraHost + "/api/scrape-logs": 403, "http://" + OmniScrapeHost + "/v1/jobs/x": 401} { // the key is Evomi's
+		if g := fetch(t.Context(), rt, "GET", url, "", "x-api-key", a.EvomiKey); g.status != want {
 			t.Errorf("%s: status %d, error %v", url, g.status, g.err)
 		}
 	}

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -97,6 +98,9 @@ func (o *omni) submit(c omniCall) (reply, *omniJob) {
 // accept queues an asynchronous job and names it.
 func (o *omni) accept(c omniCall, j *omniJob) reply {
 	o.made++
+	if o.made%sweepEvery == 0 {
+		maps.DeleteFunc(j.user.jobs, func(_ string, old *omniJob) bool { return o.expired(c.now, old) })
+	}
 	j.id = fmt.Sprintf("%04x%08x", o.made, uint32(o.w.chance.of("omniscrape", o.made)))
 	j.user.jobs[j.id] = j
 	j.user.queued++

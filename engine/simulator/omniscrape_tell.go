@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 const unlockFailed = "The target could not be unlocked"
@@ -63,7 +64,7 @@ func (o *omni) poll(c omniCall, id string) reply {
 		return reply{dropped: true}
 	}
 	j := u.jobs[id]
-	if j != nil && j.over() && c.now.Sub(j.done) >= s.Retention {
+	if j != nil && o.expired(c.now, j) {
 		delete(u.jobs, id)
 		j = nil
 	}
@@ -88,6 +89,10 @@ func (o *omni) poll(c omniCall, id string) reply {
 		o.tellFailure(j, body, data)
 	}
 	return reply{status: http.StatusOK, body: body}.spoilt(c.r, fault, s.SlowFor)
+}
+
+func (o *omni) expired(now time.Time, j *omniJob) bool {
+	return j.over() && now.Sub(j.done) >= o.settings.Retention
 }
 
 // tellFailure says why a job failed, in one of the places.

@@ -16,6 +16,9 @@ import (
 // maxRequestBody bounds what a client may send.
 const maxRequestBody = 1 << 20
 
+// sweepEvery is how many jobs an account begins before what has expired is forgotten.
+const sweepEvery = 256
+
 // sideLatency is what a call takes that scrapes nothing.
 const sideLatency = 40 * time.Millisecond
 

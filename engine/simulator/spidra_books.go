@@ -12,7 +12,7 @@ import (
 var errRange = errors.New("range must be 1d to 365d")
 
 // maxLogs bounds how many old results an account keeps.
-const maxLogs = 10_000
+const maxLogs = 2000
 
 // spidraLog is what is left of a page after its job.
 type spidraLog struct {

@@ -2,7 +2,9 @@ package simulator
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -137,6 +139,9 @@ func (p *spidra) accept(now time.Time, u *spidraAccount, kind string, f spidraFi
 	u.reserved += f.price * float64(max(len(j.items), f.maxPages))
 	u.counters.Jobs++
 	u.counters.URLs += int64(len(j.items))
+	if u.counters.Jobs%sweepEvery == 0 {
+		p.sweep(now, u)
+	}
 	u.jobs[j.id] = j
 	switch kind {
 	case spidraBatch:
@@ -262,6 +267,15 @@ func (p *spidra) find(now time.Time, u *spidraAccount, kind, id string) *spidraJ
 		return nil
 	}
 	return j
+}
+
+// sweep forgets what can be read no longer.
+func (p *spidra) sweep(now time.Time, u *spidraAccount) {
+	for id, j := range u.jobs {
+		p.find(now, u, j.kind, id)
+	}
+	u.batches = slices.DeleteFunc(u.batches, func(j *spidraJob) bool { return u.jobs[j.id] == nil })
+	maps.DeleteFunc(u.recent, func(_ string, j *spidraJob) bool { return now.Sub(j.begun) >= p.settings.DedupeFor })
 }
 
 func (p *spidra) gone(u *spidraAccount) reply {
