@@ -349,7 +349,7 @@ func TestLogIsEmptiedAfterABurst(t *testing.T) {
 	if _, err := reader.ExecContext(t.Context(), "BEGIN; SELECT count(*) FROM task"); err != nil { // keeps the log from being moved
 		t.Fatal(err)
 	}
-	for i := range 24 {
+	for i := range 40 {
 		write(t, s, Tx{Run: run.ID, Results: []Result{{Task: tasks[0].ID, Page: fmt.Sprint(i), Body: make([]byte, 1<<20)}}})
 	}
 	if n := s.WALBytes(); n < truncateBytes {

@@ -17,10 +17,11 @@ const (
 	// other processes and whoever waits for the acknowledgement.
 	groupRows  = 2048
 	groupBytes = 8 << 20
-	// truncateBytes is the log size from which the writer empties the log when it has nothing else to do, and
+	// truncateBytes is the log size from which the writer empties the log when it has nothing else to do (above the size at
+	// which it is moved into the file, after which SQLite writes it anew from its start), and
 	// truncateBusyBytes the size from which it does so in between. A reader in the way is waited for no longer than
 	// truncateWaitMS.
-	truncateBytes     = 16 << 20
+	truncateBytes     = 32 << 20
 	truncateBusyBytes = 128 << 20
 	truncateWaitMS    = 100
 	// truncateEvery is how often a log that some reader keeps from being emptied is tried again.
