@@ -10,11 +10,13 @@ import (
 // Config is everything a run is driven by. Ceilings of zero mean none was given; a configured ceiling is never exceeded
 // and a learned one only lowers it.
 type Config struct {
-	Provider string // direct, evomi
+	Provider string // direct, evomi, spidra, omniscrape
 	BaseURL  string // empty: the provider's own
 	// Options are request fields of the platform, passed through (--set, options = {...}).
 	Options map[string]any
 	Async   bool // submit and poll instead of holding a connection
+	Batch   int  // URLs of a batch submit at most; zero: the platform's limit
+	Crawl   bool // each task is the root of a platform crawl
 
 	MaxInFlight       int  // simultaneous requests of the whole program; zero: DefaultMaxInFlight
 	Rate              Rate // request starts of the whole program

@@ -62,9 +62,12 @@ var ErrOver = errors.New("the run is over")
 // provider.
 func New(cfg Config, st *storage.Store, run storage.Run) (*Engine, error) {
 	cfg.defaults()
-	p, err := newProvider(cfg)
+	p, err := NewProvider(cfg)
 	if err != nil {
 		return nil, err
+	}
+	if p.Facts().Paid && len(cfg.Credentials) == 0 {
+		return nil, fmt.Errorf("provider %s: no credential is configured", cfg.Provider)
 	}
 	judge, err := record.Compile(cfg.Rules)
 	if err != nil {

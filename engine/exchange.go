@@ -10,28 +10,34 @@ import (
 	"dev.scrapetop/engine/provider"
 	"dev.scrapetop/engine/provider/direct"
 	"dev.scrapetop/engine/provider/evomi"
+	"dev.scrapetop/engine/provider/omniscrape"
+	"dev.scrapetop/engine/provider/spidra"
 	"dev.scrapetop/engine/record"
 	"dev.scrapetop/engine/source"
 )
 
 // The providers by name.
 const (
-	Direct = "direct"
-	Evomi  = "evomi"
+	Direct     = "direct"
+	Evomi      = "evomi"
+	Spidra     = "spidra"
+	OmniScrape = "omniscrape"
 )
 
-// newProvider makes the provider that cfg names.
-func newProvider(cfg Config) (provider.Provider, error) {
+// NewProvider makes the provider that cfg names (empty: direct), with its options. It fails for options that the provider
+// does not take.
+func NewProvider(cfg Config) (provider.Provider, error) {
 	switch cfg.Provider {
-	case Direct:
+	case Direct, "":
 		return direct.New(direct.Options{UserAgent: cfg.UserAgent, Header: cfg.Header}), nil
 	case Evomi:
-		if len(cfg.Credentials) == 0 {
-			return nil, fmt.Errorf("provider %s: no credential is configured", cfg.Provider)
-		}
 		return evomi.New(evomi.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Async: cfg.Async})
+	case Spidra:
+		return spidra.New(spidra.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Batch: cfg.Batch, Crawl: cfg.Crawl})
+	case OmniScrape:
+		return omniscrape.New(omniscrape.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Async: cfg.Async})
 	}
-	return nil, fmt.Errorf("provider %q is not known: use %s or %s", cfg.Provider, Direct, Evomi)
+	return nil, fmt.Errorf("provider %q is not known", cfg.Provider)
 }
 
 // robots are the rules that a lookup brought.
@@ -53,6 +59,7 @@ func (e *Engine) carryOut(ctx context.Context, c *core.Call) {
 		e.inbox.post(o)
 		return
 	}
+	req.Documents = e.documents(call)
 	o.response = e.client.Do(ctx, req)
 	if c.Robots != nil {
 		e.followRobots(ctx, call, o)
@@ -60,13 +67,25 @@ func (e *Engine) carryOut(ctx context.Context, c *core.Call) {
 	o.reply = e.provider.Read(call, o.response)
 	o.reply.Error = e.redactor.Text(o.reply.Error)
 	for i := range o.reply.Items {
-		e.judgeItem(o, &o.reply.Items[i], c)
+		e.judgeItem(o, i, c)
 	}
 	if c.Robots != nil {
 		e.readRobots(o)
 	}
 	e.describe(o)
 	e.inbox.post(o)
+}
+
+// crawlPages is how many pages one platform crawl brings at most (Spidra sheet, section 8).
+const crawlPages = 50
+
+// documents is how many pages an answer may hold: the body's cap is for each.
+func (e *Engine) documents(c provider.Call) int {
+	n := max(len(c.Targets), 1)
+	if e.cfg.Crawl && c.Kind == provider.Poll {
+		n *= crawlPages
+	}
+	return n
 }
 
 // describe prepares what an attempt keeps of the answer, here rather than on the loop.
@@ -83,7 +102,7 @@ func (e *Engine) describe(o *outcome) {
 	for i := range o.reply.Items {
 		good = good && o.reply.Items[i].Outcome == provider.Accepted
 	}
-	if len(o.verdicts) == 1 {
+	if len(o.verdicts) == 1 && len(o.reply.Items) == 1 {
 		o.kind = o.verdicts[0].Kind
 	} else {
 		o.kind = record.Kind(provider.Page{Body: r.Body, ContentType: r.Header.Get("Content-Type"), Header: r.Header})
@@ -94,22 +113,25 @@ func (e *Engine) describe(o *outcome) {
 }
 
 // judgeItem validates a page and normalises a redirect.
-func (e *Engine) judgeItem(o *outcome, item *provider.Item, c *core.Call) {
+func (e *Engine) judgeItem(o *outcome, i int, c *core.Call) {
+	item := &o.reply.Items[i]
 	item.Error = e.redactor.Text(item.Error)
 	switch {
 	case c.Robots != nil || c.LookupID != 0:
 	case item.Outcome == provider.Accepted && item.Page != nil:
 		v := e.judge.Page(*item.Page)
-		for len(o.verdicts) <= indexOf(o.reply.Items, item) {
-			o.verdicts = append(o.verdicts, record.Verdict{})
+		if o.verdicts == nil {
+			o.verdicts = make([]record.Verdict, len(o.reply.Items))
 		}
-		o.verdicts[indexOf(o.reply.Items, item)] = v
+		o.verdicts[i] = v
 		if v.Outcome != provider.Accepted {
 			item.Outcome, item.Layer, item.Error = v.Outcome, provider.LayerTarget, e.redactor.Text(v.Why)
 			if e.cfg.Provider == Direct {
 				o.reply.Outcome, o.reply.Layer, o.reply.Error = item.Outcome, item.Layer, item.Error
 			}
 		}
+	case item.Outcome == provider.Accepted && item.Part == "":
+		e.judgeParts(o.reply.Items, item)
 	case item.Outcome == provider.Redirected:
 		u, err := source.Normalise(item.Location)
 		if err != nil {
@@ -121,13 +143,20 @@ func (e *Engine) judgeItem(o *outcome, item *provider.Item, c *core.Call) {
 	}
 }
 
-func indexOf(items []provider.Item, item *provider.Item) int {
+// judgeParts ends a task whose documents came in parts: when none of them passed validation, it did not either.
+func (e *Engine) judgeParts(items []provider.Item, last *provider.Item) {
+	why := ""
 	for i := range items {
-		if &items[i] == item {
-			return i
+		if p := &items[i]; p.Task == last.Task && p.Part != "" {
+			if p.Outcome == provider.Accepted {
+				return
+			}
+			why = p.Error
 		}
 	}
-	return 0
+	if why != "" {
+		last.Outcome, last.Layer, last.Error = provider.Invalid, provider.LayerTarget, "none of its pages is valid: "+why
+	}
 }
 
 // followRobots follows the redirects of a robots.txt (RFC 9309 section 2.3.1.2).

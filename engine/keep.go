@@ -159,9 +159,7 @@ func (l *loop) keep(now time.Time, a core.Action) {
 			continue
 		}
 		b.attempts = append(b.attempts, l.attempt(o, s))
-		if s.State == core.Accepted {
-			b.results = append(b.results, l.result(now, o, s))
-		}
+		b.results = l.results(b.results, now, o, s)
 	}
 	if o == nil {
 		return
@@ -261,10 +259,24 @@ func fillSignal(a *storage.Attempt, s limits.Signal) {
 	}
 }
 
-// result builds an accepted result.
-func (l *loop) result(now time.Time, o *outcome, s *core.Settled) storage.Result {
-	item := &o.reply.Items[s.Item]
-	res := storage.Result{Task: s.Task.ID, FetchedAt: o.response.Received, Elapsed: o.response.Elapsed, Attempts: s.Task.Attempts, Credits: item.Credits}
+// results appends what an answer brought of a task: its page, or the parts that its job found.
+func (l *loop) results(all []storage.Result, now time.Time, o *outcome, s *core.Settled) []storage.Result {
+	for i := range o.reply.Items {
+		item := &o.reply.Items[i]
+		if item.Task != s.Task.ID || item.Outcome != provider.Accepted {
+			continue
+		}
+		if item.Part != "" || i == s.Item && s.State == core.Accepted && item.Page != nil {
+			all = append(all, l.result(o, s, i))
+		}
+	}
+	return all
+}
+
+// result builds a result from one item.
+func (l *loop) result(o *outcome, s *core.Settled, index int) storage.Result {
+	item := &o.reply.Items[index]
+	res := storage.Result{Task: s.Task.ID, Page: item.Part, FetchedAt: o.response.Received, Elapsed: o.response.Elapsed, Attempts: s.Task.Attempts, Credits: item.Credits}
 	if len(o.reply.Items) == 1 && res.Credits == 0 {
 		res.Credits = o.reply.Credits
 	}
@@ -278,8 +290,8 @@ func (l *loop) result(now time.Time, o *outcome, s *core.Settled) storage.Result
 	if res.FinalURL == "" {
 		res.FinalURL = s.Task.URL
 	}
-	if s.Item < len(o.verdicts) {
-		v := &o.verdicts[s.Item]
+	if index < len(o.verdicts) {
+		v := &o.verdicts[index]
 		res.Fields = v.Fields
 		if v.Empty {
 			res.Flag = "empty"

@@ -348,8 +348,8 @@ func (l *loop) count(c *core.Call) {
 	for _, s := range c.Ends() {
 		switch s.State {
 		case core.Accepted:
-			l.tally.Accept(s.Task.Domain, 1)
-			l.picture.records++
+			l.tally.Accept(s.Task.Domain, s.Records)
+			l.picture.records += int64(s.Records)
 			l.ages.remove(s.Task.Created)
 		case core.Dead:
 			l.tally.Bury(s.Task.Domain)

@@ -89,6 +89,8 @@ type Request struct {
 	URL    string
 	Header http.Header
 	Body   []byte
+	// Documents is how many pages the answer may hold, each as long as one page may be; zero: one.
+	Documents int
 }
 
 // Fault is why there is no whole response.

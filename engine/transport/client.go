@@ -149,7 +149,7 @@ func (c *Client) exchange(parent context.Context, r provider.Request) provider.R
 	out.Received = time.Now()
 	out.Status = resp.StatusCode
 	out.Header = resp.Header
-	body, wire, err := readBody(resp, c.maxBody)
+	body, wire, err := readBody(resp, c.maxBody*int64(max(r.Documents, 1)))
 	out.Bytes = wire
 	if err != nil {
 		out.Fault = bodyFault(ctx, err)

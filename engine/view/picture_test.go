@@ -252,7 +252,10 @@ func TestSeqStaysWhileNothingVisibleChanges(t *testing.T) {
 	}{
 		{"a count", func() { d.delta.Counts.Accepted++ }},
 		{"a domain's queue", func() { in.Queue++; d.delta.Domains = []DomainInput{in} }},
-		{"a header", func() { in.Told = &Told{Headers: map[string]string{"retry-after": "1"}}; d.delta.Domains = []DomainInput{in} }},
+		{"a header", func() {
+			in.Told = &Told{Headers: map[string]string{"retry-after": "1"}}
+			d.delta.Domains = []DomainInput{in}
+		}},
 		{"a refusal", func() { d.refuse("a.example", "target", 1) }},
 		{"an event", func() { d.delta.Events = []EventRow{{Text: "x"}} }},
 		{"an alert", func() { d.delta.Alerts = []Alert{{Text: "x"}} }},

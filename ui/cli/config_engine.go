@@ -56,6 +56,8 @@ func (a *app) engineConfig(r *runFlags) (engine.Config, error) {
 		Provider:          r.provider,
 		BaseURL:           r.baseURL,
 		Async:             r.async || table.Async != nil && *table.Async,
+		Batch:             r.batch,
+		Crawl:             r.crawl,
 		MaxInFlight:       r.maxInFlight,
 		Rate:              r.rate,
 		DomainMaxInFlight: r.domainMaxInFlight,
@@ -108,7 +110,7 @@ func (a *app) engineConfig(r *runFlags) (engine.Config, error) {
 // checkTogether refuses what is right alone and wrong in company.
 func (a *app) checkTogether(r *runFlags, cfg *engine.Config) error {
 	if r.provider == "direct" {
-		for _, flag := range []string{"set", "base-url", "async"} {
+		for _, flag := range []string{"set", "base-url", "async", "batch", "crawl"} {
 			if _, byHand := a.given[flag]; byHand {
 				return usage("--%s is for platforms, direct has no use for it; choose a platform with --provider", flag)
 			}
@@ -116,19 +118,24 @@ func (a *app) checkTogether(r *runFlags, cfg *engine.Config) error {
 		// What the file sets for the platform it names is no fault of somebody who goes direct for once.
 		cfg.Options, cfg.BaseURL, cfg.Async = nil, "", false
 	}
-	if _, err := platformOf(r.provider).build(*cfg); err != nil {
+	for flag, takes := range map[string]bool{"batch": r.provider == engine.Spidra, "crawl": r.provider == engine.Spidra, "async": r.provider != engine.Spidra} {
+		if _, byHand := a.given[flag]; byHand && !takes {
+			return usage("--%s is not for provider %s", flag, r.provider)
+		}
+	}
+	if _, err := engine.NewProvider(*cfg); err != nil {
 		if len(r.set) > 0 {
 			return usage("%w", err)
 		}
 		return broken("%w", err)
 	}
-	kind, _ := cfg.Options["content"].(string)
-	if selects := cfg.Rules.Select != "" || len(cfg.Rules.Extract) > 0; selects && kind != "" && kind != "html" {
+	kind := pageless(r.provider, cfg.Options)
+	if selects := cfg.Rules.Select != "" || len(cfg.Rules.Extract) > 0; selects && kind != "" {
 		key := "validate.select"
 		if len(cfg.Rules.Extract) > 0 {
 			key = "extract"
 		}
-		return a.file.wrong(key, "selectors need a page, but content=%s makes %s return something else; remove one of them", kind, r.provider)
+		return a.file.wrong(key, "selectors need a page, but %s returns %s with these options; remove one of them", r.provider, kind)
 	}
 	return nil
 }
@@ -168,10 +175,11 @@ func optionValue(text string) any {
 func optionsID(cfg engine.Config) string {
 	text, err := json.Marshal(struct {
 		Provider, BaseURL, UserAgent string
+		Crawl                        bool
 		Options                      map[string]any
 		Header                       map[string][]string
 		Rules                        any
-	}{cfg.Provider, cfg.BaseURL, cfg.UserAgent, cfg.Options, cfg.Header, cfg.Rules})
+	}{cfg.Provider, cfg.BaseURL, cfg.UserAgent, cfg.Crawl, cfg.Options, cfg.Header, cfg.Rules})
 	if err != nil {
 		// Options come from TOML or JSON; a TOML date is the one value that could not be written, and that can.
 		text = []byte(err.Error())

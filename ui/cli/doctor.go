@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/limits"
 	"dev.scrapetop/engine/provider"
 	"dev.scrapetop/engine/transport"
@@ -165,7 +166,7 @@ func (a *app) checkPlatform(ctx context.Context, c *checkup, p platform, offline
 		c.fail(p.name, "%v", err)
 		return
 	}
-	prov, err := p.build(cfg)
+	prov, err := engine.NewProvider(cfg)
 	if err != nil {
 		c.fail(p.name, "%v", err)
 		return

@@ -143,7 +143,7 @@ func (a *app) readRaw(args []string) (text []byte, name string, err error) {
 
 // explain asks the provider and the decision that a run asks.
 func (q question) explain(raw rawResponse) (explanation, error) {
-	prov, err := platformOf(q.provider).build(engine.Config{})
+	prov, err := engine.NewProvider(engine.Config{Provider: q.provider})
 	if err != nil {
 		return explanation{}, err
 	}

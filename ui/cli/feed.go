@@ -41,6 +41,7 @@ type feeder struct {
 	format   source.Format
 	tenant   string
 	skip     int64 // good lines that an earlier sitting has stored
+	counted  int64 // refused lines that an earlier sitting has counted
 	report   func(line string)
 
 	found chan found
@@ -105,12 +106,12 @@ func (f *feeder) readAll(ctx context.Context) {
 	f.send(found{end: true, err: failed})
 }
 
-// read reads one list. Lines that an earlier sitting has stored are passed over, and so are the refused ones between them:
-// they were counted then.
+// read reads one list. Lines that an earlier sitting has stored are passed over, and so are the refused ones that it has
+// counted and told.
 func (f *feeder) read(ctx context.Context, name string, r io.Reader) error {
 	told := 0
 	counts, err := source.Read(ctx, name, r, source.Options{Format: f.format}, f.take, func(p source.Problem) {
-		if f.skip > 0 {
+		if f.knows() {
 			return
 		}
 		if told++; told <= maxReported {
@@ -125,6 +126,15 @@ func (f *feeder) read(ctx context.Context, name string, r io.Reader) error {
 		err = noGoodLine(name, counts)
 	}
 	return err
+}
+
+// knows reports a refused line that an earlier sitting has counted.
+func (f *feeder) knows() bool {
+	if f.counted == 0 {
+		return false
+	}
+	f.counted--
+	return true
 }
 
 func (f *feeder) take(e source.Entry) error {
@@ -344,7 +354,7 @@ func (f *feeder) feedSitemap(ctx context.Context, eng sink, maps *sitemapQueue, 
 			return storing
 		},
 		func(p source.Problem) {
-			if f.skip == 0 {
+			if !f.knows() {
 				f.report(fmt.Sprintf("%s:%d: %s", s.url, p.Line, p.Why))
 				eng.Skip(1)
 			}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"strings"
 	"time"
 
 	"dev.scrapetop/engine"
@@ -52,6 +53,8 @@ type runFlags struct {
 	robots            string
 	maxAge            time.Duration
 	async             bool
+	batch             int
+	crawl             bool
 	set               []string
 	inputFormat       string
 	anew              bool
@@ -61,7 +64,7 @@ type runFlags struct {
 
 func (r *runFlags) register(f *pflag.FlagSet) {
 	r.provider, r.summary, r.inputFormat = "direct", "text", "auto"
-	f.Var(newParsed(&r.provider, "NAME", r.provider, oneOf(providerNames()...)), "provider", "who fetches: direct, evomi")
+	f.Var(newParsed(&r.provider, "NAME", r.provider, oneOf(providerNames()...)), "provider", "who fetches: "+strings.Join(providerNames(), ", "))
 	f.BoolVar(&r.headless, "headless", false, "no dashboard: progress on stderr, the summary on stdout")
 	f.Var(newParsed(&r.summary, "text|json", r.summary, oneOf("text", "json")), "summary", "form of the closing summary")
 	f.Var(newParsed(&r.maxInFlight, "N", "", parseCount), "max-in-flight", "simultaneous requests of the whole program (default 64)")
@@ -82,7 +85,9 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 	f.Var(newParsed(&r.baseURL, "URL", "", parseBase), "base-url", "the provider's base address")
 	f.Var(newParsed(&r.robots, "on|off", "", oneOf("on", "off")), "robots", "obey robots.txt (default on for direct, off for platforms)")
 	f.Var(newParsed(&r.maxAge, "D", "", parseSpan), "max-age", "reuse accepted results younger than this (default off)")
-	f.BoolVar(&r.async, "async", false, "evomi: submit and poll instead of holding a connection")
+	f.BoolVar(&r.async, "async", false, "evomi, omniscrape: submit and poll instead of holding a connection")
+	f.Var(newParsed(&r.batch, "N", "", parseCount), "batch", "spidra: URLs of a batch at most (default 50; 1: single scrapes)")
+	f.BoolVar(&r.crawl, "crawl", false, "spidra: each URL is the root of a platform crawl")
 	f.Var(&list{&r.set, "KEY=VALUE"}, "set", "request field of the platform; repeatable")
 	f.Var(newParsed(&r.inputFormat, "FORMAT", r.inputFormat, oneOf(inputFormats...)), "input-format", "format of the inputs: auto, text, csv, jsonl, sitemap")
 	f.BoolVar(&r.anew, "new", false, "start a new run although one of the same input is unfinished")

@@ -115,9 +115,23 @@ func TestResumeReadsOnBehindWhatIsStored(t *testing.T) {
 	s := newShell(t)
 	list := s.file("list.txt", "https://a.test/1\nbad\nhttps://a.test/2\nworse\nhttps://a.test/3\n")
 	k := &kitchen{}
-	lines := cook(t, k, &feeder{skip: 2}, list)
+	lines := cook(t, k, &feeder{skip: 2, counted: 1}, list)
 	if strings.Join(k.urls, " ") != "https://a.test/3" || k.skipped != 1 || len(lines) != 1 || !strings.Contains(lines[0], ":4:") {
 		t.Errorf("fed %v, skipped %d, told %q", k.urls, k.skipped, lines)
+	}
+}
+
+// TestRefusedLinesAreCountedOnce: each resume counted the refused lines behind the last good one again, and never those
+// whose count a kill had lost.
+func TestRefusedLinesAreCountedOnce(t *testing.T) {
+	s := newShell(t)
+	list := s.file("list.txt", "https://a.test/1\nbad\nhttps://a.test/2\nworse\nworst\n")
+	for counted, want := range []int64{3, 2, 1, 0} {
+		k := &kitchen{}
+		lines := cook(t, k, &feeder{skip: 2, counted: int64(counted)}, list)
+		if int64(k.skipped) != want || int64(len(lines)) != want || len(k.urls) > 0 {
+			t.Errorf("%d counted before: fed %v, skipped %d, told %q", counted, k.urls, k.skipped, lines)
+		}
 	}
 }
 

@@ -6,9 +6,6 @@ import (
 	"strings"
 
 	"dev.scrapetop/engine"
-	"dev.scrapetop/engine/provider"
-	"dev.scrapetop/engine/provider/direct"
-	"dev.scrapetop/engine/provider/evomi"
 	"dev.scrapetop/engine/source"
 )
 
@@ -16,23 +13,35 @@ import (
 type platform struct {
 	name   string
 	keyEnv string // the variable of its key when no credential is configured; empty: needs none
-	build  func(cfg engine.Config) (provider.Provider, error)
 }
 
 // platforms are the providers of this program; the first is the default.
 var platforms = []platform{
-	{
-		name: "direct",
-		build: func(cfg engine.Config) (provider.Provider, error) {
-			return direct.New(direct.Options{UserAgent: cfg.UserAgent, Header: cfg.Header}), nil
-		},
-	},
-	{
-		name: "evomi", keyEnv: "EVOMI_API_KEY",
-		build: func(cfg engine.Config) (provider.Provider, error) {
-			return evomi.New(evomi.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Async: cfg.Async})
-		},
-	},
+	{name: engine.Direct},
+	{name: engine.Evomi, keyEnv: "EVOMI_API_KEY"},
+	{name: engine.Spidra, keyEnv: "SPIDRA_API_KEY"},
+	{name: engine.OmniScrape, keyEnv: "OMNISCRAPE_API_KEY"},
+}
+
+// pageless says what a platform returns instead of a page with these options; empty: a page.
+func pageless(provider string, options map[string]any) string {
+	word := func(field string) string { s, _ := options[field].(string); return s }
+	switch provider {
+	case engine.Evomi:
+		if kind := word("content"); kind != "" && kind != "html" {
+			return kind
+		}
+	case engine.OmniScrape:
+		if kind := word("output_format"); kind != "" && kind != "html" {
+			return kind
+		}
+	case engine.Spidra:
+		if kind := word("output"); kind != "" {
+			return kind
+		}
+		return "markdown"
+	}
+	return ""
 }
 
 func providerNames() []string {
