@@ -41,7 +41,9 @@ func (direct) Name() string { return "direct" }
 
 func (direct) Facts() provider.Facts { return provider.Facts{Timeout: 30 * time.Second} }
 
-func (direct) Profile() limits.Profile { return limits.Profile{Name: "direct", RoomyReset: true} }
+func (direct) Profile() limits.Profile {
+	return limits.Profile{Name: "direct", RoomyReset: true, WaitFields: []string{"retry_after"}}
+}
 
 // Request is a GET of the first target's URL. It fails when there is none or it is no absolute http or https URL.
 func (p direct) Request(c provider.Call, _ string) (provider.Request, error) {
@@ -69,7 +71,11 @@ func (p direct) Request(c provider.Call, _ string) (provider.Request, error) {
 func (p direct) Read(c provider.Call, r provider.Response) provider.Reply {
 	a := answer{c: c, r: r}
 	if r.Status != 0 {
-		a.signal = limits.Read(limits.Response{Status: r.Status, Header: r.Header, Received: r.Received, Profile: p.Profile()})
+		said := limits.Response{Status: r.Status, Header: r.Header, Received: r.Received, Profile: p.Profile()}
+		if r.Fault == provider.NoFault && (r.Status == http.StatusTooManyRequests || r.Status == http.StatusServiceUnavailable) {
+			said.Body = r.Body // targets that are APIs tell their wait in JSON; elsewhere a field of that name means nothing
+		}
+		a.signal = limits.Read(said)
 	}
 	a.judge()
 	return a.reply()

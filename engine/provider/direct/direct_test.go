@@ -132,6 +132,33 @@ func TestExhaustedWindowOfAnAcceptedPage(t *testing.T) {
 	}
 }
 
+// TestWaitInAJSONBody: a target that told its wait in the body alone was asked again after our own backoff.
+func TestWaitInAJSONBody(t *testing.T) {
+	for name, c := range map[string]struct {
+		status  int
+		header  http.Header
+		body    string
+		outcome provider.Outcome
+		wait    time.Duration
+	}{
+		"429":             {429, nil, `{"message":"slow down","retry_after":5}`, provider.Limited, 5 * time.Second},
+		"503":             {503, nil, `{"retry_after":"6"}`, provider.Busy, 6 * time.Second},
+		"header longer":   {429, http.Header{"Retry-After": {"9"}}, `{"retry_after":5}`, provider.Limited, 9 * time.Second},
+		"no JSON":         {429, nil, `retry_after: 5`, provider.Limited, 0},
+		"malformed":       {503, nil, `{"retry_after":true}`, provider.Failed, 0},
+		"403 is no limit": {403, nil, `{"retry_after":5}`, provider.Blocked, 0},
+		"a page":          {200, nil, `{"retry_after":5}`, provider.Accepted, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call := provider.Call{Kind: provider.Fetch, Targets: []provider.Target{{Task: 1, URL: "https://a.test/"}}}
+			got := New(Options{}).Read(call, provider.Response{Status: c.status, Header: c.header, Body: []byte(c.body)})
+			if got.Outcome != c.outcome || got.Signal.Wait.V != c.wait || got.Signal.Wait.OK != (c.wait > 0) {
+				t.Errorf("%s, wait %v", got.Outcome, got.Signal.Wait)
+			}
+		})
+	}
+}
+
 func TestStatuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		status  int
