@@ -86,13 +86,15 @@ type Machine struct {
 	pending  map[string]*budget.Budget // jobs that wait at the platform, by account and kind
 	creds    []*credential
 
-	tasks    map[int64]*frontier.Task // in memory, until their end is stored
-	calls    map[uint64]*Call
-	jobs     map[string]*Job
-	polls    []*Job    // due, waiting for a slot
-	lost     []*search // for submits without an answer, waiting for a slot
-	searches int       // under way, wherever they wait
-	nextID   uint64
+	tasks     map[int64]*frontier.Task // in memory, until their end is stored
+	calls     map[uint64]*Call
+	jobs      map[string]*Job
+	polls     []*Job    // due, waiting for a slot
+	lost      []*search // for submits without an answer, waiting for a slot
+	collected int64     // tasks of remote jobs that are terminal
+	firstJob  time.Time // when the first job was handed over
+	searches  int       // under way, wherever they wait
+	nextID    uint64
 
 	refills   int
 	ended     map[int64]struct{} // tasks whose end was stored while a refill was under way
@@ -170,13 +172,16 @@ func New(cfg Config) *Machine {
 			m.spend[name] = &spending{maxCredits: t.MaxCredits, maxRequests: t.MaxRequests}
 		}
 	}
+	hidden := !cfg.Facts.FreeSlots && cfg.Facts.RateLimit == 0
 	for _, c := range cfg.Credentials {
+		c.Limits.Find = hidden && cfg.Facts.AccountScope != string(budget.Account)
 		account := c.Account
 		if account == "" {
 			account = c.Name
 		}
 		if m.accounts[account] == nil {
-			m.accounts[account] = budget.New(budget.Account, account, budget.Limits{})
+			// A platform that tells no free slots is found out like a web server, by what it refuses.
+			m.accounts[account] = budget.New(budget.Account, account, budget.Limits{Find: hidden && cfg.Facts.AccountScope == string(budget.Account)})
 		}
 		cr := &credential{name: c.Name, budget: budget.New(budget.Credential, c.Name, c.Limits), account: m.accounts[account]}
 		for _, t := range c.Tenants {
