@@ -27,6 +27,8 @@ var (
 	ErrMissing = errors.New("no database")
 	// ErrBusy: another process held the write lock for longer than we wait.
 	ErrBusy = errors.New("database is busy")
+	// ErrGone: the file was removed or replaced while it was open.
+	ErrGone = errors.New("database was removed while in use")
 	// ErrHeld: a living process drives the run.
 	ErrHeld = errors.New("run is driven by another process")
 	// ErrNoRun: there is no such run.
@@ -47,6 +49,7 @@ var advice = map[error]string{
 	ErrDamaged:  "restore a copy, or salvage it with the .recover command of the sqlite3 shell, and use another --db meanwhile",
 	ErrReadOnly: "make the file and its folder writable, or use another --db",
 	ErrDiskFull: "free some space; what was not written is tried again",
+	ErrGone:     "put the file back and resume, what came since is lost, or start over with a new run",
 	ErrMissing:  "check --db, or start a run",
 	ErrBusy:     "another process is writing for long; end it or try again",
 }

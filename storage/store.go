@@ -110,7 +110,7 @@ func claim(path string, readOnly bool) error {
 		return fault(ErrReadOnly, path, err)
 	}
 	if err != nil {
-		return fmt.Errorf("create database: %w", err)
+		return fmt.Errorf("cannot be created: %w, check --db", err)
 	}
 	return f.Close()
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -36,6 +37,37 @@ func equalRun(a, b Run) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Input == b.Input && a.Provider == b.Provider && a.State == b.State && a.Reason == b.Reason &&
 		a.StartedAt.Equal(b.StartedAt) && a.FinishedAt.Equal(b.FinishedAt) && a.Tasks == b.Tasks && a.Accepted == b.Accepted && a.Dead == b.Dead &&
 		a.Pending == b.Pending && a.Attempts == b.Attempts && a.Totals == b.Totals
+}
+
+// TestRemovedFileIsNoticed: SQLite wrote on into a removed file, and a run of which nothing was left ended well.
+func TestRemovedFileIsNoticed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "scrapetop.db")
+	s := openAt(t, path, Options{})
+	run, tasks := newRun(t, s, "direct", "http://a.test/1", "http://a.test/2", "http://a.test/3")
+	attempt := func(task Task) error {
+		done := make(chan error, 1)
+		s.Write(accept(run.ID, task, "page"), func(err error) { done <- err })
+		return <-done
+	}
+	aside := path + ".aside"
+	if err := os.Rename(path, aside); err != nil {
+		t.Fatal(err)
+	}
+	if err := attempt(tasks[0]); !errors.Is(err, ErrGone) || !strings.Contains(err.Error(), path) {
+		t.Errorf("removed: %v", err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := attempt(tasks[1]); !errors.Is(err, ErrGone) {
+		t.Errorf("replaced: %v", err)
+	}
+	if err := os.Rename(aside, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := attempt(tasks[2]); err != nil {
+		t.Errorf("back in its place: %v", err)
+	}
 }
 
 func TestBadTransactionHurtsNobodyElse(t *testing.T) {

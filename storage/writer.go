@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -49,7 +51,8 @@ type writer struct {
 	raw      *sqlite3.SQLiteConn // what conn holds for as long as it is open
 	prepared map[string]*statement
 	pairs    pairs
-	owner    int64 // row of this process in owner; zero: none
+	owner    int64       // row of this process in owner; zero: none
+	file     os.FileInfo // what was opened
 
 	truncateAfter time.Time
 	gone          chan struct{} // closed when the goroutine has ended
@@ -87,6 +90,9 @@ func startWriter(ctx context.Context, path string, fast bool, all []step) (*writ
 			w.raw = c.(*sqlite3.SQLiteConn)
 			return nil
 		})
+	}
+	if err == nil {
+		w.file, err = os.Stat(path)
 	}
 	if err == nil {
 		err = migrate(ctx, w.conn, all)
@@ -277,7 +283,7 @@ func (w *writer) run(group []job) {
 
 // hopeless reports a failure that every transaction would meet.
 func hopeless(err error) bool {
-	for _, kind := range []error{ErrDiskFull, ErrReadOnly, ErrDamaged, ErrBusy} {
+	for _, kind := range []error{ErrDiskFull, ErrReadOnly, ErrDamaged, ErrBusy, ErrGone} {
 		if errors.Is(err, kind) {
 			return true
 		}
@@ -305,7 +311,10 @@ func (w *writer) commit(group []job) error {
 
 // transaction runs fn between BEGIN IMMEDIATE and COMMIT, under no context: a commit is never cut off half-way.
 func (w *writer) transaction(fn func() error) error {
-	var err error
+	err := w.present()
+	if err != nil {
+		return err
+	}
 	for range busyRetries {
 		if err = w.exec("BEGIN IMMEDIATE"); err == nil || !isBusy(err) {
 			break
@@ -321,6 +330,18 @@ func (w *writer) transaction(fn func() error) error {
 		rollback(w.conn)
 	}
 	return err
+}
+
+// present reports that the path still leads to the file that was opened. SQLite writes on into a removed one, and all of it
+// would be lost with the last process that has it open.
+func (w *writer) present() error {
+	switch now, err := os.Stat(w.path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault(ErrGone, w.path, nil)
+	case err == nil && !os.SameFile(now, w.file):
+		return fault(ErrGone, w.path, errors.New("another file is in its place"))
+	}
+	return nil // any other error is for SQLite to meet
 }
 
 // statement returns a prepared statement of the writing connection.

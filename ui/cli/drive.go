@@ -73,6 +73,9 @@ func (a *app) tellRemote(end engine.Ending) {
 		return
 	}
 	line := fmt.Sprintf("scrapetop: %d tasks are still with the platform", end.Remote)
+	if end.Remote == 1 {
+		line = "scrapetop: 1 task is still with the platform"
+	}
 	if !end.Expire.IsZero() {
 		line += ", resume before " + end.Expire.UTC().Format(time.RFC3339) + " to collect them"
 	}
