@@ -35,7 +35,7 @@ func (a *app) drive(ctx context.Context, d drive) error {
 	s := a.sit(ctx, eng, d)
 	var shown error
 	if d.flags.headless {
-		a.watch(s)
+		a.watch(s, d.store.WALBytes)
 	} else {
 		shown = a.show(ctx, s, opt)
 	}

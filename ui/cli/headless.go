@@ -13,10 +13,13 @@ const (
 	lookEvery     = 500 * time.Millisecond // for events: somebody may be reading along
 	progressEvery = 5 * time.Second
 	eventsAtOnce  = 10 // lines of one look; a burst is counted, not printed
+	// largeLog is a write-ahead log that only grows like this while some reader keeps a query open: the store empties it
+	// at half of that.
+	largeLog = 256 << 20
 )
 
 // watch prints progress on stderr until the run ends.
-func (a *app) watch(s *sitting) {
+func (a *app) watch(s *sitting, logBytes func() int64) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	w := watcher{tell: a.tell, printed: a.world.now()}
@@ -27,6 +30,7 @@ func (a *app) watch(s *sitting) {
 			return
 		case <-look.C:
 			w.look(s.eng.Frame(view.Query{Limit: 1}), a.world.now(), false)
+			w.logSize(logBytes())
 		}
 	}
 }
@@ -37,6 +41,16 @@ type watcher struct {
 	printed time.Time // the last progress line
 	line    string
 	event   uint64
+	log     int64 // the size of the write-ahead log that was last told, doubled each time
+}
+
+// logSize tells of a log that fills the disk, again whenever it has doubled.
+func (w *watcher) logSize(n int64) {
+	if n < max(largeLog, 2*w.log) {
+		return
+	}
+	w.log = n
+	w.tell(fmt.Sprintf("scrapetop: the database's write-ahead log has grown to %d MiB: another program keeps a query open on it, end that one", n>>20))
 }
 
 func (w *watcher) look(f *view.Frame, now time.Time, last bool) {
