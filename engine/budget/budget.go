@@ -157,6 +157,9 @@ func (b *Budget) Gate(now time.Time) Gate {
 	if at := b.quota.openAt(now); at.After(now) {
 		return Gate{Why: Quota, At: at}
 	}
+	if b.quota.stale(now) && b.inFlight > 0 {
+		return Gate{Why: Quota} // one asks what is free; its answer tells
+	}
 	switch {
 	case b.find == nil:
 	case probing:

@@ -84,6 +84,10 @@ func (w *window) openAt(now time.Time) time.Time {
 	return w.reset
 }
 
+// stale reports that the announced end has passed and nothing newer was told. What is free then is not known: a window may
+// begin anew, or, where it slides, have room for one.
+func (w *window) stale(now time.Time) bool { return w.known && !now.Before(w.reset) }
+
 // Quota adopts what an answer said of a window: left requests until reset. Calls in flight may not have been counted yet;
 // Answered and Refused, which know when the call was sent, make that exact. Inside one window it only tightens: an answer
 // that was long under way tells of an earlier moment, and its reset seems to lie later than it does. A reset that lies
@@ -106,7 +110,13 @@ func (b *Budget) Quota(now time.Time, remaining int64, reset time.Duration) {
 
 // counted makes exact what the answer just told of a window: only starts after its own were not counted in it.
 func (w *window) counted(now, sent time.Time) {
-	if !w.known || !w.toldAt.Equal(now) {
+	if !w.toldAt.Equal(now) {
+		if w.stale(now) {
+			w.known = false // it is no longer told of
+		}
+		return
+	}
+	if !w.known {
 		return
 	}
 	w.toldAt = time.Time{}
