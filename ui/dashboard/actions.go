@@ -170,8 +170,6 @@ func (m *Model) disabled(action keys.Action) string {
 		if m.list.Filter == "" {
 			return "no filter is set: / sets one"
 		}
-	case keys.Follow:
-		return "the cursor always follows its row"
 	case keys.Filter, keys.Sort, keys.Reverse, keys.Faults, keys.RangeLonger, keys.RangeShorter:
 		if frozen {
 			return "the picture is frozen: Z"

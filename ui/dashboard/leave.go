@@ -19,13 +19,13 @@ func (m *Model) quit() tea.Cmd {
 	stop := func() tea.Cmd { return m.leave(abandoned) }
 	if m.leaving != staying || m.data.Frame.Run.State == "draining" {
 		m.openQuestion(&question{
-			Question: screen.QuitQuestion(m.data, true), letters: map[string]int{"n": 0, "a": 1},
+			Question: screen.QuitQuestion(m.data, true, m.opt.Passing), letters: map[string]int{"n": 0, "a": 1},
 			presses: []func() tea.Cmd{stay, stop},
 		})
 		return nil
 	}
 	m.openQuestion(&question{
-		Question: screen.QuitQuestion(m.data, false), letters: map[string]int{"n": 0, "y": 1, "a": 2},
+		Question: screen.QuitQuestion(m.data, false, m.opt.Passing), letters: map[string]int{"n": 0, "y": 1, "a": 2},
 		presses: []func() tea.Cmd{stay, func() tea.Cmd { return m.leave(draining) }, stop},
 	})
 	return nil

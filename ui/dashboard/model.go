@@ -36,6 +36,8 @@ type Options struct {
 	Interrupts <-chan struct{}
 	// Ended tells whether what the dashboard drives is over, so that leaving loses nothing. Nil: a frame's Live tells.
 	Ended func() bool
+	// Passing: nothing of what is driven stays when it ends, so that there is nothing to resume.
+	Passing bool
 	// Crash receives panics, those of the dashboard too. Nil: the dashboard has its own.
 	Crash *Crash
 	// History are earlier runs, newest first, one line each, told while no run is loaded.

@@ -40,7 +40,6 @@ const (
 	Alerts   Action = "alerts"
 	Sort     Action = "sort"
 	Reverse  Action = "reverse"
-	Follow   Action = "follow"
 
 	PauseRun Action = "pause run" // pause or resume the whole run
 

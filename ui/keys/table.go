@@ -70,7 +70,6 @@ var table = []Binding{
 	{Action: Sort, Keys: []string{"s", "f6"}, Modes: domains, Group: GroupFind, Help: "choose the column to sort by", Synonyms: []string{"order"},
 		Label: "Sort", Rank: 4},
 	{Action: Reverse, Keys: []string{"S"}, Modes: domains, Group: GroupFind, Help: "reverse the order", Synonyms: []string{"sort", "invert"}},
-	{Action: Follow, Keys: []string{"f"}, Modes: domains, Group: GroupFind, Help: "follow the row as it moves", Synonyms: []string{"track", "tail"}},
 
 	{Action: PauseRun, Keys: []string{"P"}, Modes: screens, Group: GroupRun, Help: "pause or resume the whole run", Undo: true,
 		Synonyms: []string{"stop", "hold", "continue", "unpause", "all"}, Label: "All", Rank: 11},

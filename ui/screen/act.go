@@ -174,6 +174,7 @@ func (p *Picture) CooldownQuestion() *Question {
 			" are left. A request sent now is likely to be refused, and the next cooldown may be longer.",
 		"", "Cause: " + orUnknown(r.Cause) + "      429 in 15 min: " + widget.Thousands(r.Recent429),
 	}
+	q.Brief = []string{until(r.Until, p.Now) + " are left. Sent now it is likely refused, and the next wait may be longer."}
 	q.Buttons = []string{"Keep waiting", "End it"}
 	q.Hint = "e: end it   Esc: keep waiting"
 	return q
@@ -193,24 +194,38 @@ func PauseRun(d *Data) Act {
 	}
 }
 
-// QuitQuestion asks what becomes of what is going on. Drain has the focus: it loses nothing.
-func QuitQuestion(d *Data, draining bool) *Question {
+// QuitQuestion asks what becomes of what is going on. Drain has the focus: it loses nothing. A passing run is one whose
+// database is deleted when it ends: nothing of it can be resumed.
+func QuitQuestion(d *Data, draining, passing bool) *Question {
 	f := d.Frame
 	flight := widget.Thousands(int64(f.InFlight))
 	q := &Question{}
 	q.Title = "Quit?"
 	if draining {
 		q.Lines = []string{"The run is stopping: " + flight + " in flight are finishing, then the dashboard closes."}
+		q.Brief = []string{flight + " in flight are finishing."}
 		q.Buttons = []string{"Stay", "Stop now: " + flight + " return to the queue"}
+		if passing {
+			q.Buttons[1] = "Stop now"
+		}
 		q.Hint = "a: stop now   Esc: stay"
 		return q
 	}
 	q.Lines = []string{
-		"Drain starts nothing new, lets " + flight + " in flight finish, saves and leaves the rest to resume.",
-		"Stop now returns them to the queue. Neither loses or repeats accepted work.",
+		"Drain: nothing new starts, " + flight + " in flight finish, the rest waits for resume.",
+		"Stop now: they return to the queue. No accepted work is lost or repeated.",
 	}
-	if n := f.Counts.Remote; n > 0 {
-		q.Lines = append(q.Lines, widget.Thousands(n)+" are at the platform: what is not collected in time stays there for resume.")
+	q.Brief = []string{"Drain: " + flight + " in flight finish first.", "Stop now: they return to the queue."}
+	switch n := f.Counts.Remote; {
+	case passing:
+		q.Lines = []string{
+			"Drain: nothing new starts, " + flight + " in flight finish. Stop now: at once.",
+			"Nothing of this run is kept: its database is deleted when it ends.", "Started with --db FILE it would be.",
+		}
+		q.Brief = []string{"Drain: " + flight + " in flight finish first.", "Nothing is kept, either way."}
+	case n > 0:
+		q.Lines = append(q.Lines, widget.Thousands(n)+" are at the platform; what is not collected in time stays there.")
+		q.Brief = append(q.Brief, widget.Thousands(n)+" stay at the platform.")
 	}
 	q.Buttons = []string{"Stay", "Drain", "Stop now"}
 	q.Focus = 1

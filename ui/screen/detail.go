@@ -2,7 +2,6 @@ package screen
 
 import (
 	"strings"
-	"time"
 
 	"dev.scrapetop/engine/view"
 	"dev.scrapetop/themes"
@@ -32,7 +31,7 @@ func (p *Picture) detailPane(w, h int, focused bool) []string {
 		lines = append(lines, p.countdown(row("countdown"), r, 20).String(), row("reason").Text(themes.Text, orUnknown(r.Cause)).String())
 	}
 	if d != nil && d.Next != "" {
-		lines = append(lines, row("after this").Text(themes.Text, d.Next).String())
+		lines = append(lines, row(p.nextLabel(r)).Text(themes.Text, nextWords(d)).String())
 	}
 	lines = append(lines, p.remainingLine(row("remaining"), r).String())
 	lines = append(lines, row("tasks").Text(themes.Text, countIn(r.Queue, 9)+" waiting   "+countIn(r.Accepted, 9)+" accepted   "+
@@ -44,6 +43,16 @@ func (p *Picture) detailPane(w, h int, focused bool) []string {
 	}
 	return widget.Pane{Title: r.Domain, Focused: focused}.Draw(p.Look, w, h, lines)
 }
+
+// nextLabel says of which time DomainDetail.Next speaks: while something is waited for it is what comes then.
+func (p *Picture) nextLabel(r *view.DomainRow) string {
+	if r.Until.After(p.Now) {
+		return "after this"
+	}
+	return "now"
+}
+
+func nextWords(d *view.DomainDetail) string { return strings.TrimPrefix(d.Next, "then ") }
 
 func orUnknown(s string) string {
 	if s == "" {
@@ -135,24 +144,29 @@ func (p *Picture) limitsPane(w, h int, focused bool) []string {
 		return pane.Draw(p.Look, w, h, []string{p.Look.Text(themes.Dim, "nothing told yet", inner)})
 	}
 	var lines []string
-	if len(d.Limits.Values) > 0 {
+	if values := p.ceilings(d); len(values) > 0 {
 		title := "ceiling in flight"
 		if d.Limits.Bin > 0 {
-			title += ", " + widget.Estimate(min(d.Limits.Bin*time.Duration(len(d.Limits.Values)), longest))
+			title += ", " + widget.Estimate(min(d.Limits.Bin, longest)) + " a column, the last is now"
 		}
 		lines = append(lines, p.Look.Text(themes.Dim, title, inner))
 		top := 0.0
-		for _, v := range d.Limits.Values {
+		for _, v := range values {
 			top = max(top, v)
 		}
-		c := widget.Chart{Role: themes.Cool, Values: d.Limits.Values, Top: widget.RoundMax(top, 0)}
+		c := widget.Chart{Role: themes.Cool, Values: values, Top: widget.RoundMax(top, 0)}
 		lines = append(lines, c.Draw(p.Look, inner, max(h-2-3-len(d.Layers), 4))...)
 		// The chart has no labels, so its last line is free.
 		lines = lines[:len(lines)-1]
 	}
+	if len(d.Layers) == 0 {
+		lines = append(lines, p.Look.Text(themes.Dim, "no 429 in the run", inner))
+	}
 	trend := max(min(inner-32, 24), 4)
-	lines = append(lines, p.Look.Line(inner).Strong(true).Fit(themes.Dim, "LAYER", 9, widget.Left).Fit(themes.Dim, "15 MIN", 7, widget.Right).
-		Fit(themes.Dim, "RUN", 8, widget.Right).Gap(2).Fit(themes.Dim, "TREND", trend, widget.Left).Fit(themes.Dim, "LAST", 6, widget.Right).String())
+	if len(d.Layers) > 0 {
+		lines = append(lines, p.Look.Line(inner).Strong(true).Fit(themes.Dim, "LAYER", 9, widget.Left).Fit(themes.Dim, "15 MIN", 7, widget.Right).
+			Fit(themes.Dim, "RUN", 8, widget.Right).Gap(2).Fit(themes.Dim, "TREND", trend, widget.Left).Fit(themes.Dim, "LAST", 6, widget.Right).String())
+	}
 	for i := range d.Layers {
 		r := &d.Layers[i]
 		last := widget.Unknown
@@ -168,6 +182,23 @@ func (p *Picture) limitsPane(w, h int, focused bool) []string {
 		lines = append(lines, p.Look.Text(themes.Dim, n, inner))
 	}
 	return pane.Draw(p.Look, w, h, lines)
+}
+
+// ceilings are the ceiling of the selected domain over time: from its first, the closed bins and the one that is not yet.
+func (p *Picture) ceilings(d *view.DomainDetail) []float64 {
+	values := d.Limits.Values
+	for len(values) > 0 && values[0] < 0 {
+		values = values[1:]
+	}
+	r := p.selected()
+	if r == nil || r.Limit <= 0 && len(values) == 0 {
+		return values
+	}
+	now := -1.0
+	if r.Limit > 0 {
+		now = float64(r.Limit)
+	}
+	return append(values[:len(values):len(values)], now)
 }
 
 // detailStandard is the detail in five lines.
@@ -189,9 +220,12 @@ func (p *Picture) detailStandard(w, h int) []string {
 		for i := range d.Layers {
 			words = append(words, d.Layers[i].Layer+" "+countIn(d.Layers[i].Total, 7))
 		}
-		lines = append(lines, p.Look.Text(themes.Text, "429 in the run: "+strings.Join(words, "  ")+"   "+politeness(d), inner))
+		if len(words) == 0 {
+			words = []string{"none"}
+		}
+		lines = append(lines, p.Look.Line(inner).Text(themes.Dim, "429 in the run: ").Text(themes.Text, strings.Join(words, "  ")+"   "+politeness(d)).String())
 		if d.Next != "" {
-			lines = append(lines, p.Look.Text(themes.Dim, "then "+d.Next, inner))
+			lines = append(lines, p.Look.Line(inner).Text(themes.Dim, p.nextLabel(r)+": ").Text(themes.Text, nextWords(d)).String())
 		}
 	}
 	lines = append(lines, p.lastLine(p.Look.Line(inner).Text(themes.Dim, "last answer "), r).String())

@@ -161,8 +161,7 @@ type Question struct{ widget.Dialog }
 
 // Box draws the dialog.
 func (q *Question) Box(look *widget.Look, w, h int) []string {
-	box := q.Draw(look, min(w, 78))
-	return box[:min(len(box), h)]
+	return q.Draw(look, min(w, 78), h)
 }
 
 // Choice is a short list to choose from. It implements Overlay.

@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -12,34 +13,56 @@ import (
 type Dialog struct {
 	Title   string
 	Lines   []string // printable text; wrapped at words
+	Brief   []string // said instead of Lines where there is no room for them; none: Lines are cut
 	Buttons []string // the safe one first
 	Focus   int      // index of the button that Enter presses
 	Hint    string   // after the buttons or below them: "Esc: keep waiting"
 }
 
-// Draw returns the dialog as lines of exactly width cells, as many as it needs; one of under 12 cells is nil. Buttons stand
-// side by side where they fit, else one below the other. The one in focus is bold and marked by the cursor's glyph.
-func (d Dialog) Draw(look *Look, width int) []string {
+// Draw returns the dialog as lines of exactly width cells, as many as it needs and at most height; one of under 12 cells is
+// nil. Buttons stand side by side where they fit, else one below the other. The one in focus is bold and marked by the
+// cursor's glyph. What there is no room for goes in this order: Lines for Brief, the blank line, the text's end, the hint;
+// the buttons go last.
+func (d Dialog) Draw(look *Look, width, height int) []string {
 	inner := Inner(width)
 	if inner < 8 {
 		return nil
 	}
-	var body []string
-	for _, text := range d.Lines {
-		for line := range strings.SplitSeq(ansi.Wrap(text, inner, ""), "\n") {
-			body = append(body, look.Text(themes.Text, line, inner))
-		}
+	buttons := d.buttons(look, inner)
+	room := max(height-2-len(buttons), 0)
+	text := wrapped(d.Lines, inner)
+	if len(text)+1 > room && len(d.Brief) > 0 {
+		text = wrapped(d.Brief, inner)
 	}
-	body = append(body, spaces(inner))
-	body = append(body, d.buttons(look, inner)...)
-	return Pane{Title: d.Title, Focused: true}.Draw(look, width, len(body)+2, body)
+	body := make([]string, 0, len(text)+1+len(buttons))
+	for _, line := range text[:min(len(text), room)] {
+		body = append(body, look.Text(themes.Text, line, inner))
+	}
+	if len(body) < room {
+		body = append(body, spaces(inner))
+	}
+	body = append(body, buttons...)
+	return Pane{Title: d.Title, Focused: true}.Draw(look, width, min(len(body)+2, max(height, 0)), body)
 }
 
+func wrapped(texts []string, inner int) []string {
+	var lines []string
+	for _, text := range texts {
+		lines = slices.AppendSeq(lines, strings.SplitSeq(ansi.Wrap(text, inner, ""), "\n"))
+	}
+	return lines
+}
+
+// buttons are the lines of the buttons and the hint. In a narrow box the buttons stand closer.
 func (d Dialog) buttons(look *Look, inner int) []string {
-	const between = 2
+	between, after := 2, 2
 	need := -between
 	for _, b := range d.Buttons {
 		need += Width(b) + 6 + between
+	}
+	if need > inner {
+		between, after = 0, 0
+		need -= 4*len(d.Buttons) - 2
 	}
 	if len(d.Buttons) > 0 && need <= inner {
 		l := look.Line(inner).Gap((inner - need) / 2)
@@ -48,6 +71,7 @@ func (d Dialog) buttons(look *Look, inner int) []string {
 				l.Gap(between)
 			}
 			d.button(l, i, b)
+			l.Gap(after)
 		}
 		if d.Hint != "" && l.Room() >= Width(d.Hint)+between {
 			return []string{l.Right(themes.Dim, d.Hint).String()}
@@ -72,10 +96,10 @@ func (d Dialog) hint(look *Look, inner int, lines []string) []string {
 
 func (d Dialog) button(l *Line, i int, text string) {
 	if i == d.Focus {
-		l.Strong(true).Repeat(themes.Focus, l.look.Glyphs.Cursor, 1).Gap(1).Text(themes.Focus, "["+text+"]").Strong(false).Gap(2)
+		l.Strong(true).Repeat(themes.Focus, l.look.Glyphs.Cursor, 1).Gap(1).Text(themes.Focus, "["+text+"]").Strong(false)
 		return
 	}
-	l.Gap(2).Text(themes.Text, "["+text+"]").Gap(2)
+	l.Gap(2).Text(themes.Text, "["+text+"]")
 }
 
 // Overlay lays a box over a drawn screen with its top left corner at column x and line y; what lies outside the screen is

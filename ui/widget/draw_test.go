@@ -248,12 +248,12 @@ func TestPartsHaveTheSizeAskedFor(t *testing.T) {
 			check("banner", []string{Banner(look, width, look.Glyphs.State("pause"), foreign)}, width, 1)
 			check("toast", []string{Toast(look, width, themes.Bad, foreign, foreign)}, width, 1)
 			check("undo", []string{Undo(look, width, foreign, "u", 3, 10)}, width, 1)
-			d := Dialog{Title: foreign, Lines: []string{foreign, strings.Repeat("x", 200)}, Buttons: []string{"Stay", foreign, "Stop now: 31 tasks return"}, Focus: 1, Hint: foreign}
-			box := d.Draw(look, width)
-			check("dialog", box, width, len(box))
+			d := Dialog{Title: foreign, Lines: []string{foreign, strings.Repeat("x", 200)}, Buttons: []string{"Stay", foreign, "Stop now: 31 tasks return"}, Focus: 1, Hint: foreign, Brief: []string{foreign}}
+			box := d.Draw(look, width, height)
+			check("dialog", box, width, min(len(box), height))
 			base := Pane{Title: foreign}.Draw(look, width, height, []string{foreign})
 			for _, x := range []int{-5, 0, 1, 7, 30, 200} {
-				check("overlay", Overlay(base, d.Draw(look, 24), x, height/2-2, width), width, height)
+				check("overlay", Overlay(base, d.Draw(look, 24, height), x, height/2-2, width), width, height)
 			}
 		})
 	}
@@ -389,5 +389,42 @@ func TestGlyphSetsAreWhole(t *testing.T) {
 		if _, ok := asciiGlyphs.states[word]; !ok {
 			t.Errorf("%s has no ASCII sign", word)
 		}
+	}
+}
+
+func TestADialogWithoutRoomKeepsItsButtons(t *testing.T) {
+	look := looks(t)["unicode mono"]
+	long := strings.Repeat("word ", 40)
+	d := Dialog{Title: "Quit?", Lines: []string{long}, Brief: []string{"in brief"}, Buttons: []string{"Stay", "Drain", "Stop now"}, Focus: 1, Hint: "Esc: stay"}
+	for _, c := range []struct {
+		name      string
+		height    int
+		want, not []string
+	}{
+		{"room for everything", 20, []string{"word", "[Stay]", "[Drain]", "[Stop now]", "Esc: stay"}, []string{"in brief"}},
+		{"seven lines", 7, []string{"in brief", "[Stay]", "[Drain]", "[Stop now]", "Esc: stay"}, []string{"word"}},
+		{"the buttons alone", 4, []string{"[Stay]", "[Drain]", "[Stop now]", "Esc: stay"}, []string{"in brief", "word"}},
+		{"not even the hint", 3, []string{"[Stay]", "[Drain]", "[Stop now]"}, []string{"Esc: stay"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			box := d.Draw(look, 40, c.height)
+			if len(box) > c.height {
+				t.Fatalf("%d lines of %d", len(box), c.height)
+			}
+			all := strings.Join(box, "\n")
+			for _, s := range c.want {
+				if !strings.Contains(all, s) {
+					t.Errorf("%q is missing:\n%s", s, all)
+				}
+			}
+			for _, s := range c.not {
+				if strings.Contains(all, s) {
+					t.Errorf("%q has no room:\n%s", s, all)
+				}
+			}
+			if last := box[len(box)-1]; !strings.HasPrefix(last, look.Glyphs.Heavy.BottomLeft) {
+				t.Errorf("the bottom border is missing:\n%s", all)
+			}
+		})
 	}
 }

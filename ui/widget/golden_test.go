@@ -83,8 +83,8 @@ func parts() []specimen {
 			t.Rows, t.Empty = nil, "no domain matches the filter"
 			return t.Draw(k, 50, 3)
 		}},
-		{"dialog", 78, func(k *Look) []string { return sampleDialog().Draw(k, 78) }},
-		{"dialog, narrow", 36, func(k *Look) []string { return sampleDialog().Draw(k, 36) }},
+		{"dialog", 78, func(k *Look) []string { return sampleDialog().Draw(k, 78, 40) }},
+		{"dialog, narrow", 36, func(k *Look) []string { return sampleDialog().Draw(k, 36, 40) }},
 		{"banner", 78, func(k *Look) []string {
 			return []string{Banner(k, 78, k.Glyphs.State("frozen"), "at 14:30:00 for 00:12. The run goes on. Z: live")}
 		}},
@@ -100,7 +100,7 @@ func parts() []specimen {
 		}},
 		{"dialog over a screen", 60, func(k *Look) []string {
 			base := Pane{Title: "日本語のページ"}.Draw(k, 60, 9, []string{"日本語日本語日本語日本語日本語日本語", "a", "b", "日本語日本語日本語日本語日本語日本語"})
-			box := Dialog{Title: "Quit?", Lines: []string{"31 in flight."}, Buttons: []string{"Drain", "Stay"}}.Draw(k, 33)
+			box := Dialog{Title: "Quit?", Lines: []string{"31 in flight."}, Buttons: []string{"Drain", "Stay"}}.Draw(k, 33, 9)
 			return Overlay(base, box, 13, 1, 60)
 		}},
 	}
