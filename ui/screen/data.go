@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -61,6 +62,8 @@ func Take(f *view.Frame) *Data {
 		b.Scope, b.Key, b.Cause, b.Stopped = name(b.Scope), name(b.Key), text(b.Cause), text(b.Stopped)
 		b.State = view.State(name(string(b.State)))
 	}
+	// What is nearest to the user's own keys comes first.
+	slices.SortStableFunc(c.Budgets, func(a, b view.BudgetRow) int { return cmp.Compare(scopeRank(a.Scope), scopeRank(b.Scope)) })
 	c.Layers = cleanLayers(f.Layers)
 	c.Caps = slices.Clone(f.Caps)
 	for i := range c.Caps {
@@ -75,6 +78,18 @@ func Take(f *view.Frame) *Data {
 		c.Detail, d.Headers = cleanDetail(f.Detail)
 	}
 	return d
+}
+
+func scopeRank(scope string) int {
+	switch scope {
+	case "credential":
+		return 0
+	case "account":
+		return 1
+	case "tenant":
+		return 2
+	}
+	return 3
 }
 
 func cleanDetail(f *view.DomainDetail) (*view.DomainDetail, []string) {

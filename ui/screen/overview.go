@@ -43,8 +43,8 @@ func (p *Picture) overviewFull(w, h int) []string {
 	right := w - left
 	lines := beside(p.chartPane(left, s.chart), p.fleetPane(right, s.chart))
 	lines = append(lines, beside(p.flightPane(left, s.flight), p.layersPane(right, s.flight))...)
-	caps := 26
-	mid := (w-caps)/2 - 3
+	caps := p.capsWidth()
+	mid := (w - caps) / 2
 	lines = append(lines, beside(p.cooldownsPane(w-caps-mid, s.cool), p.capacityPane(mid, s.cool), p.capsPane(caps, s.cool))...)
 	return append(lines, p.eventsPane(w, s.events)...)
 }
@@ -94,14 +94,21 @@ func (p *Picture) zoomed(w, h int) []string {
 func (p *Picture) overviewStandard(w, h int) []string {
 	left := w*42/80 + (w-80)/8
 	lines := p.fleetStandard(w, 6)
-	flight := standardFlight(h)
+	flight, capacity := p.shareStandard(h)
 	lines = append(lines, beside(p.mixedPane(left, flight), p.layersStandard(w-left, flight))...)
-	lines = append(lines, p.capacityStandard(w, 3)...)
-	return append(lines, p.eventsPane(w, h-9-flight)...)
+	lines = append(lines, p.capacityStandard(w, capacity)...)
+	return append(lines, p.eventsPane(w, h-6-flight-capacity)...)
 }
 
-// standardFlight is the height of the panes in the middle of 80x24: half of what is over.
-func standardFlight(h int) int { return 8 + max(h-20, 0)/2 }
+// shareStandard is the height of the panes in the middle of 80x24, half of what is over, and of the capacities: two lines
+// where there are several keys, accounts or tenants.
+func (p *Picture) shareStandard(h int) (flight, capacity int) {
+	flight, capacity = 8+max(h-20, 0)/2, 3
+	if len(p.Data.Frame.Budgets) > 1 {
+		flight, capacity = flight-1, 4
+	}
+	return flight, capacity
+}
 
 // beside joins panes of equal height.
 func beside(panes ...[]string) []string {
@@ -256,7 +263,11 @@ func (p *Picture) queue(l *widget.Line) *widget.Line {
 	if f.Counts.Remote > 0 {
 		l.Text(themes.Text, "  "+countIn(f.Counts.Remote, 6)+" remote")
 	}
-	return l.Text(themes.Text, "  oldest "+p.queueAge(f.QueueOldest)+"  p95 "+p.queueAge(f.QueueP95))
+	l.Text(themes.Text, "  oldest "+p.queueAge(f.QueueOldest))
+	if p95 := "  p95 " + p.queueAge(f.QueueP95); l.Room() >= len(p95) {
+		l.Text(themes.Text, p95)
+	}
+	return l
 }
 
 // waiting are the tasks that have not been started or wait to be started again.
@@ -291,6 +302,14 @@ func (p *Picture) health(l *widget.Line) *widget.Line {
 	return l
 }
 
+// capsWidth is the width of capsPane: caps are set before a run, so it does not change within one.
+func (p *Picture) capsWidth() int {
+	if len(p.Data.Frame.Caps) == 0 {
+		return 14
+	}
+	return 30
+}
+
 // capsPane are the user's ceilings on what the run may use, now and at its forecast end.
 func (p *Picture) capsPane(w, h int) []string {
 	inner := widget.Inner(w)
@@ -305,7 +324,11 @@ func (p *Picture) capsPane(w, h int) []string {
 	if len(lines) == 0 {
 		lines = append(lines, p.Look.Text(themes.Dim, "none set", inner))
 	}
-	return widget.Pane{Title: "Caps  now>at end", Focused: p.List.Pane == paneCaps}.Draw(p.Look, w, h, lines)
+	title := "Caps  now>at end"
+	if len(p.Data.Frame.Caps) == 0 {
+		title = "Caps"
+	}
+	return widget.Pane{Title: title, Focused: p.List.Pane == paneCaps}.Draw(p.Look, w, h, lines)
 }
 
 func capShare(c view.CapRow) float64 {

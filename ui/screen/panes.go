@@ -235,20 +235,27 @@ func cooldownName(c view.CooldownRow) string {
 	return c.Scope + " " + c.Key
 }
 
-// capacityPane is the remaining capacity as headers last reported it: credentials and accounts first, then the domains
-// that have least left.
+// capacityPane is what is left as last reported: credentials, accounts and tenants first, then the domains that have least.
 func (p *Picture) capacityPane(w, h int) []string {
 	inner := widget.Inner(w)
-	name := min(max(inner-24, 8), 40)
+	name := min(max(inner-26, 8), 40)
 	lines := make([]string, 0, max(h, 0))
-	for _, c := range p.capacities(max(h-2, 0)) {
+	all, budgets := p.capacities(p.Data.Frame.Budgets, max(h-2, 1)), len(p.Data.Frame.Budgets)
+	shown := all[:min(len(all), max(h-2, 0))]
+	if budgets > h-2 {
+		shown = shown[:max(len(shown)-1, 0)]
+	}
+	for _, c := range shown {
 		l := p.Look.Line(inner).Fit(themes.Text, c.name, name, widget.Left).Gap(1)
 		l.Fit(c.role, c.value, 12, widget.Right).Gap(1)
 		l.Text(themes.Dim, c.note)
 		lines = append(lines, l.String())
 	}
+	if more := budgets - len(shown); more > 0 {
+		lines = append(lines, p.Look.Text(themes.Dim, "and "+widget.Thousands(int64(more))+" more: z on this pane shows them", inner))
+	}
 	if len(lines) == 0 {
-		lines = append(lines, p.Look.Text(themes.Dim, "nothing reported yet", inner))
+		lines = append(lines, p.Look.Text(themes.Dim, p.nothingTold(), inner))
 	}
 	return widget.Pane{Title: "Remaining, as last reported", Focused: p.List.Pane == paneCapacity}.Draw(p.Look, w, h, lines)
 }
@@ -259,46 +266,62 @@ type capacity struct {
 	role              themes.Role
 }
 
-// capacities are the n most telling reports: stopped and busy credentials, accounts, then the scarcest domains.
-func (p *Picture) capacities(n int) []capacity {
+// nothingTold says why no report is shown: no answer yet, or answers without any.
+func (p *Picture) nothingTold() string {
+	if slices.ContainsFunc(p.Data.Frame.Domains.Rows, func(r view.DomainRow) bool { return r.Remaining.Asked }) {
+		return "no header has told a limit"
+	}
+	return "nothing reported yet"
+}
+
+// capacities are the budgets, and after them the scarcest of the domains that told a limit: n of them in all, or all
+// budgets where those are more.
+func (p *Picture) capacities(budgets []view.BudgetRow, n int) []capacity {
 	var out []capacity
-	for i := range p.Data.Frame.Budgets {
-		b := &p.Data.Frame.Budgets[i]
-		if b.Scope != "credential" && b.Scope != "account" && !b.Remaining.Asked && b.Stopped == "" {
-			continue
-		}
-		out = append(out, p.budget(b))
+	for i := range budgets {
+		out = append(out, p.budget(&budgets[i]))
+	}
+	if len(out) >= n {
+		return out
 	}
 	rows := slices.Clone(p.Data.Frame.Domains.Rows)
-	rows = slices.DeleteFunc(rows, func(r view.DomainRow) bool { return !r.Remaining.Asked })
+	rows = slices.DeleteFunc(rows, func(r view.DomainRow) bool { return !r.Remaining.Known })
 	slices.SortStableFunc(rows, func(a, b view.DomainRow) int { return scarce(a.Remaining).compare(scarce(b.Remaining)) })
-	for i := range rows {
-		if len(out) >= n {
-			break
-		}
+	for i := range rows[:min(len(rows), n-len(out))] {
 		r := &rows[i]
 		out = append(out, capacity{name: r.Domain, value: remaining(r.Remaining, 11) + lowMark(r.Remaining), note: p.reportAge(r.Remaining), role: lowRole(r.Remaining)})
 	}
-	return out[:min(n, len(out))]
+	return out
 }
 
-// budget tells a credential or an account: what is free of its slots, or why it is stopped.
+// budget tells a credential, an account or another shared budget: why it does not start anything, or else what is free of
+// its slots or left of its window with the age of that report, or else what it has in flight.
 func (p *Picture) budget(b *view.BudgetRow) capacity {
-	c := capacity{name: b.Key, role: lowRole(b.Remaining), note: p.reportAge(b.Remaining)}
+	c := capacity{name: b.Key, role: themes.Text}
 	if b.Scope != "credential" {
 		c.name = b.Scope + " " + b.Key
 	}
+	r := b.Remaining
 	switch {
 	case b.Stopped != "":
 		c.value, c.note, c.role = "STOPPED", b.Stopped, themes.Bad
 		return c
-	case b.Remaining.Known && b.Remaining.Kind == "concurrency":
-		c.value = remaining(b.Remaining, 7) + " free"
+	case !r.Known && b.Limit > 0:
+		c.value = ofLimit(b.InFlight, b.Limit) + " busy"
+	case !r.Known:
+		c.value = countIn(int64(b.InFlight), 6) + " busy"
+	case r.Kind == "concurrency":
+		c.value, c.note, c.role = remaining(r, 7)+" free", p.reportAge(r), lowRole(r)
 	default:
-		c.value = remaining(b.Remaining, 11) + lowMark(b.Remaining)
+		c.value, c.note, c.role = remaining(r, 7)+lowMark(r)+" left", p.reportAge(r), lowRole(r)
 	}
-	if b.Until.After(p.Now) {
-		c.role = themes.Cool
+	switch {
+	case b.State == view.StatePause:
+		c.note, c.role = "paused by you", themes.Pause
+	case b.Until.After(p.Now):
+		c.note, c.role = "cools "+until5(b.Until, p.Now), themes.Cool
+	case r.Known && r.ResetAt.After(p.Now) && r.Remaining == 0:
+		c.note = "resets " + until5(r.ResetAt, p.Now)
 	}
 	return c
 }
@@ -310,17 +333,13 @@ func (p *Picture) budgetsLine(w int) string {
 		l.Gap(1)
 	}
 	for i := range p.Data.Frame.Budgets {
-		b := &p.Data.Frame.Budgets[i]
-		if b.Scope != "credential" && b.Scope != "account" && b.Stopped == "" && !b.Until.After(p.Now) {
-			continue
-		}
-		c := p.budget(b)
+		c := p.budget(&p.Data.Frame.Budgets[i])
 		item := c.name + " " + c.value
 		if c.note != "" {
 			item += " " + c.note
 		}
-		if b.Stopped == "" && b.Until.After(p.Now) {
-			item += " cool " + until5(b.Until, p.Now)
+		if rest := "+" + widget.Count(int64(len(p.Data.Frame.Budgets)-i)); i > 0 && l.Room() < widget.Width(item)+len(rest)+2 {
+			return l.Right(themes.Dim, rest+" ").String()
 		}
 		l.Text(c.role, item).Gap(3)
 	}

@@ -151,7 +151,8 @@ func (p *Picture) Rows() int {
 	case class == Full:
 		return max(shareFull(body).flight-2, 1)
 	case class == Standard:
-		return max(standardFlight(body)-2, 1)
+		flight, _ := p.shareStandard(body)
+		return max(flight-2, 1)
 	}
 	return max(body, 1)
 }

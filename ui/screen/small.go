@@ -70,37 +70,53 @@ func (p *Picture) layersStandard(w, h int) []string {
 	}
 	lines = append(lines, p.Look.Line(inner).Strong(true).Fit(themes.Text, "all 429", 7, widget.Left).Fit(refusals(all), countIn(all, 5), 6, widget.Right).
 		Strong(false).Text(themes.Dim, " "+rate(perMin)+"/min  held "+countIn(f.Counts.Held, 5)).String())
-	return widget.Pane{Title: "429 by layer, 15 min"}.Draw(p.Look, w, h, lines)
+	pane := widget.Pane{Title: "429 by layer, 15 min"}
+	if len(lines) > h-2 {
+		pane.Right = "all " + countIn(all, 5)
+	}
+	return pane.Draw(p.Look, w, h, lines)
 }
 
-// capacityStandard is what was reported to be left, and the caps, on one line each as far as height allows.
+// capacityStandard is what was reported to be left, as much as fits in the lines there are, and the caps at the right of the
+// first.
 func (p *Picture) capacityStandard(w, h int) []string {
 	inner := widget.Inner(w)
-	l := p.Look.Line(inner)
-	caps := p.capsWords()
-	room := inner - widget.Width(caps) - 2
-	items := p.capacities(6)
-	for i, c := range items {
-		item := c.name + " " + c.value
-		if c.note != "" {
-			item += " " + c.note
-		}
-		if i > 0 && l.Cells()+widget.Width(item)+2 > room {
-			break
-		}
-		if i > 0 {
-			l.Gap(2)
-		}
-		l.Text(c.role, widget.Truncate(item, max(room-l.Cells(), 0)))
-	}
-	if len(items) == 0 {
-		l.Text(themes.Dim, "nothing reported yet")
-	}
-	role := themes.Text
+	caps, role := p.capsWords(), themes.Text
 	if strings.Contains(caps, "!") {
 		role = themes.Warn
 	}
-	return widget.Pane{Title: "Remaining, as last reported", Right: "caps  now>at end"}.Draw(p.Look, w, h, []string{l.Right(role, caps).String()})
+	items := p.capacities(p.Data.Frame.Budgets, 8)
+	var lines []string
+	for i := 0; len(lines) < h-2; {
+		l, room := p.Look.Line(inner), inner
+		if len(lines) == 0 {
+			room -= widget.Width(caps) + 2
+		}
+		for ; i < len(items); i++ {
+			c := items[i]
+			item := c.name + " " + c.value
+			if c.note != "" {
+				item += " " + c.note
+			}
+			if l.Cells() > 0 {
+				if l.Cells()+2+widget.Width(item) > room {
+					break
+				}
+				l.Gap(2)
+			}
+			l.Text(c.role, widget.Truncate(item, max(room-l.Cells(), 0)))
+		}
+		if len(items) == 0 && len(lines) == 0 {
+			l.Text(themes.Dim, p.nothingTold())
+		}
+		if len(lines) == 0 {
+			l.Right(role, caps)
+		} else if more := len(p.Data.Frame.Budgets) - i; more > 0 {
+			l.Right(themes.Dim, "+"+widget.Count(int64(more)))
+		}
+		lines = append(lines, l.String())
+	}
+	return widget.Pane{Title: "Remaining, as last reported", Right: "caps  now>at end"}.Draw(p.Look, w, h, lines)
 }
 
 // capsWords are the caps in words: req 65%>76%.
@@ -128,7 +144,11 @@ func (p *Picture) overviewCompact(w, h int) []string {
 	widget.Spark(first, themes.OK, f.Chart.Values, max(min(w-first.Cells()-widget.Width(forecast)-1, 30), 0), 0)
 	lines = append(lines, first.Right(themes.Text, forecast).String())
 	lines = append(lines, p.gauge(line().Text(themes.Dim, "in flight "), f.InFlight, f.Ceiling, 10).String())
-	lines = append(lines, line().Text(themes.Dim, "queue ").Text(themes.Text, countIn(waiting(f), 7)+"  oldest "+p.queueAge(f.QueueOldest)).
+	second := "  oldest " + p.queueAge(f.QueueOldest)
+	if f.Counts.Remote > 0 {
+		second = "  remote " + countIn(f.Counts.Remote, 6)
+	}
+	lines = append(lines, line().Text(themes.Dim, "queue ").Text(themes.Text, countIn(waiting(f), 7)+second).
 		Right(themes.Text, "dead "+countIn(f.Counts.Dead, 6)).String())
 	lines = append(lines, p.layersCompact(w))
 	lines = append(lines, p.cooldownsCompact(w))
@@ -188,7 +208,7 @@ func (p *Picture) cooldownsCompact(w int) string {
 func (p *Picture) capacityCompact(w int) string {
 	l := p.Look.Line(w).Text(themes.Dim, "left ")
 	caps, role := p.worstCap()
-	items := p.capacities(1)
+	items := p.capacities(p.Data.Frame.Budgets, 1)
 	if len(items) == 0 {
 		return l.Text(themes.Dim, "not told").Right(role, caps).String()
 	}
