@@ -44,6 +44,7 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		m.move(-page)
 	case keys.Top:
 		m.move(-atOnce)
+		m.chosen = false
 	case keys.Bottom:
 		m.move(atOnce)
 	case keys.ColumnsLeft:

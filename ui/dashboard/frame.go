@@ -103,10 +103,13 @@ func (m *Model) refresh() {
 		m.choose(0)
 	case m.list.Selected != "" && w.Index < 0:
 		m.lost()
-	case w.Index >= 0 && m.row() < 0:
+	case w.Index >= 0 && m.row() < 0 && m.chosen:
 		m.index = w.Index
 		m.scroll()
 		m.take(m.query())
+	case !m.chosen && w.Index >= m.rows():
+		// Nobody chose that row: the top of the list, which asks for attention, is worth more than staying with it.
+		m.choose(0)
 	case w.Index >= 0:
 		m.index = w.Index
 		m.scroll()
@@ -213,7 +216,7 @@ func (m *Model) choose(i int) {
 
 // move moves the cursor by rows and holds the order while the user does that.
 func (m *Model) move(by int) {
-	m.holdUntil = m.now.Add(hold)
+	m.holdUntil, m.chosen = m.now.Add(hold), true
 	at := m.index
 	if i := m.row(); i >= 0 {
 		at = m.data.Frame.Domains.Offset + i

@@ -25,6 +25,34 @@ func TestSelectionIsTheName(t *testing.T) {
 	d.sees("jobs-d.example left the list: now on forum-c.example")
 }
 
+func TestTheTopStaysInSightUntilARowIsChosen(t *testing.T) {
+	sink := func(f *view.Frame) { // the row under the cursor falls to the end
+		f.Domains.Rows = append(slices.Clone(f.Domains.Rows[1:]), f.Domains.Rows[0])
+	}
+	d := drive(t, many(200), 120, 36)
+	d.selected("d00000.example")
+	d.source.change(sink)
+	d.advance(time.Second)
+	d.selected("d00001.example")
+	d.sees("d00001.example")
+
+	d.press("j")
+	d.selected("d00002.example")
+	d.advance(4 * time.Second)
+	d.source.change(func(f *view.Frame) { slices.Reverse(f.Domains.Rows) })
+	d.advance(time.Second)
+	d.selected("d00002.example")
+	d.sees("d00002.example")
+
+	d.press("g")
+	d.advance(4 * time.Second)
+	d.source.change(sink)
+	d.advance(time.Second)
+	if d.m.index != 0 {
+		t.Errorf("after g the cursor stays with the first line, it is on line %d", d.m.index)
+	}
+}
+
 func TestOrderIsHeldAfterACursorKey(t *testing.T) {
 	d := drive(t, sample.Normal(), 120, 36)
 	d.press("2", "j")

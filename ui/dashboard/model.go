@@ -73,7 +73,8 @@ type Model struct {
 	asked     view.Query
 	fresh     bool // a frame was taken
 	data      *screen.Data
-	index     int // position of the selected row when it was last seen
+	chosen    bool // the user moved to the selected row, or acted on it, since the first line was asked for
+	index     int  // position of the selected row when it was last seen
 	list      screen.List
 	tab, last screen.Tab
 	chart     time.Duration

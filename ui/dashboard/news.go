@@ -152,7 +152,7 @@ func (m *Model) act(a screen.Act) {
 			return
 		}
 	}
-	m.changedAt = m.now // the answer is looked for at full pace
+	m.changedAt, m.chosen = m.now, true // the answer is looked for at full pace
 	for _, c := range a.Do {
 		m.source.Do(c)
 		if c.Verb == engine.SetLimit {
