@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"dev.scrapetop/engine"
@@ -36,7 +38,11 @@ func (a *app) browse(ctx context.Context) error {
 		return err
 	}
 	defer keys()
-	if opt.History, err = pastRuns(ctx, st); err != nil {
+	db := ""
+	if a.globals.db != defaultDB {
+		db = " --db " + printable(a.globals.db)
+	}
+	if opt.History, err = pastRuns(ctx, st, db); err != nil {
 		return err
 	}
 	signals, release := a.world.signals()
@@ -61,17 +67,28 @@ type idle struct{}
 func (idle) Frame(view.Query) *view.Frame { return nil }
 func (idle) Do(engine.Command)            {}
 
-func pastRuns(ctx context.Context, st *storage.Store) ([]string, error) {
+// pastRuns are the newest runs, one a line, with the command that goes on with those that are not finished; db is what
+// that command needs besides.
+func pastRuns(ctx context.Context, st *storage.Store, db string) ([]string, error) {
 	runs, err := st.Runs(ctx, historyLines)
 	if err != nil {
 		return nil, broken("read the runs: %w", err)
 	}
-	lines := make([]string, len(runs))
-	for i, r := range runs {
-		lines[i] = fmt.Sprintf("%d  %s  %s  %s  accepted %d/%d, dead %d, pending %d  %s", r.ID, r.StartedAt.UTC().Format(time.DateTime), r.State,
-			r.Provider, r.Accepted, r.Tasks, r.Dead, r.Pending, shorten(r.Name, 60))
+	if len(runs) == 0 {
+		return nil, nil
 	}
-	return lines, nil
+	var text strings.Builder
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	for _, r := range runs {
+		goOn := ""
+		if !finished(r) {
+			goOn = fmt.Sprintf("scrapetop resume %d%s", r.ID, db)
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\taccepted %d/%d, dead %d, pending %d\t%s\t%s\n", r.ID, r.State, goOn, r.Provider, r.Accepted, r.Tasks,
+			r.Dead, r.Pending, r.StartedAt.UTC().Format(time.DateTime), printable(shorten(r.Name, 60)))
+	}
+	t.Flush() // a strings.Builder takes everything
+	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n"), nil
 }
 
 // dashboardOptions are what every dashboard needs; done closes the terminal that was opened for the keys.

@@ -107,11 +107,14 @@ func findUnfinished(ctx context.Context, st *storage.Store, id int64) (storage.R
 		return run, usage("there is no run %d, see: scrapetop history", id)
 	case err != nil:
 		return run, err
-	case run.State == storage.RunFinished && run.Pending == 0:
+	case finished(run):
 		return run, usage("run %d is finished, nothing is left to resume (scrapetop requeue puts its dead letters back)", id)
 	}
 	return run, nil
 }
+
+// finished tells that a run has nothing left to go on with.
+func finished(r storage.Run) bool { return r.State == storage.RunFinished && r.Pending == 0 }
 
 // takeOver gives flags the values that the run was created with where nothing is given now. What was given by hand then
 // wins over the file of now; the file of then counts only when there is none now.

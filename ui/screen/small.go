@@ -253,7 +253,7 @@ func (p *Picture) noRun(w, h int) []string {
 		"", text(themes.Text, "No run is loaded."), "",
 		text(themes.Text, "scrapetop run urls.txt   starts one: a file with one URL a line, or CSV, JSONL, a sitemap"),
 		text(themes.Text, "scrapetop demo           shows everything: no key, no network, made-up sites"),
-		text(themes.Text, "scrapetop resume         continues an unfinished run"), "",
+		text(themes.Text, "scrapetop resume         continues the latest unfinished run"), "",
 	}
 	if w < 80 {
 		lines = []string{
@@ -262,7 +262,7 @@ func (p *Picture) noRun(w, h int) []string {
 		}
 	}
 	if len(p.History) > 0 && len(lines) < h-3 {
-		lines = append(lines, text(themes.Dim, "Earlier runs"))
+		lines = append(lines, text(themes.Dim, "Earlier runs; a command stands at those that are unfinished"))
 		for i, s := range p.History {
 			if len(lines) >= h-3 && i < len(p.History)-1 {
 				lines = append(lines, text(themes.Dim, "and "+widget.Thousands(int64(len(p.History)-i))+" more: scrapetop history"))
