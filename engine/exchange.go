@@ -140,6 +140,7 @@ func (e *Engine) judgeItem(o *outcome, i int, c *core.Call) {
 			return
 		}
 		item.Location = u.String
+		e.hosts.follow(c.Domain, u.Host)
 	}
 }
 

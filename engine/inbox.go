@@ -97,6 +97,22 @@ func (s *hostSet) has(host string) bool {
 	return ok
 }
 
+// follow lets a redirect of a loopback host that the input named lead to another name of the loopback: nobody is led
+// anywhere that they were not.
+func (s *hostSet) follow(from, to string) {
+	if s.has(from) && loopback(from) && loopback(to) {
+		s.add(to)
+	}
+}
+
+func loopback(host string) bool {
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(host)
+	return err == nil && a.IsLoopback()
+}
+
 func (s *hostSet) allowBase(base string) {
 	if u, err := url.Parse(base); err == nil && u.Hostname() != "" {
 		s.add(strings.ToLower(u.Hostname()))

@@ -203,7 +203,7 @@ func (l *loop) attempt(o *outcome, s *core.Settled) storage.Attempt {
 	} else if reply.Job != "" {
 		a.RemoteJob = reply.Job
 	}
-	signal := reply.Signal
+	signals := []limits.Signal{reply.Signal}
 	if r.Status > 0 {
 		status := r.Status
 		a.HTTPStatus = &status
@@ -226,7 +226,7 @@ func (l *loop) attempt(o *outcome, s *core.Settled) storage.Attempt {
 				a.TargetStatus = &target
 			}
 			if item.Layer == provider.LayerTarget {
-				signal = item.Signal
+				signals = append(signals, item.Signal) // what the target said stands before what the platform did
 			}
 		}
 		if s.Item < 0 && s.State == core.Dead && reply.Outcome == provider.Accepted {
@@ -235,7 +235,9 @@ func (l *loop) attempt(o *outcome, s *core.Settled) storage.Attempt {
 	} else if len(c.Tasks) == 1 && !c.Tasks[0].Lookup {
 		a.Task, a.Number, a.Tenant = c.Tasks[0].ID, c.Tasks[0].Attempts, c.Tasks[0].Tenant
 	}
-	fillSignal(&a, signal)
+	for _, s := range signals {
+		fillSignal(&a, s)
+	}
 	a.Headers, a.BodyKind, a.BodySample = o.headers, o.kind, o.sample
 	return a
 }

@@ -371,6 +371,7 @@ func (l *loop) finish() (Ending, error) {
 	end.Dead = counts.Dead
 	end.Left = counts.Pending + counts.Delayed + counts.InFlight + counts.Remote
 	end.Remote = counts.Remote
+	end.Expire, _ = l.m.FirstExpiry()
 	l.picture.ended = true
 	l.publish(now, true)
 	if d := l.store.Disown(context.Background()); err == nil {

@@ -145,3 +145,75 @@ func TestOmniScrapeInnerRefusalCoolsTheDomainAlone(t *testing.T) {
 		}
 	})
 }
+
+// The numbers that the platforms' users pay for, in virtual time.
+
+func TestEvomiMakespan(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		limit int
+	}{{"limit told by headers alone", 0}, {"limit configured", 5}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inOurTime()
+				w := simulator.New(simulator.Options{
+					Sites: []simulator.Site{{Host: "shop.test", Policy: simulator.Policy{Latency: simulator.Latency{Median: 999 * time.Millisecond}}}},
+					Evomi: simulator.EvomiSettings{Overhead: time.Millisecond, Accounts: []simulator.EvomiAccount{{Name: "demo", Key: simulator.DemoKey, Credits: 1e6, Concurrency: 5}}},
+				})
+				cfg := evomiConfig()
+				cfg.Credentials[0].MaxInFlight = c.limit
+				d := driveRun(t, cfg, w.RoundTripper(), urls("shop.test", 300), nil)
+				took := d.summary.ElapsedSeconds
+				t.Logf("%.1f s", took)
+				if d.summary.Accepted != 300 || d.summary.Limited.Account > 0 || took > 60*1.03 {
+					t.Fatalf("took %.1f s, want 60 s within 3 %%; summary %+v", took, d.summary)
+				}
+			})
+		})
+	}
+}
+
+func TestSpidraMakespan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{
+			Sites: []simulator.Site{{Host: "shop.test", Policy: simulator.Policy{Latency: simulator.Latency{Median: time.Millisecond}}}},
+			Spidra: simulator.SpidraSettings{
+				PendingActive: true, Overhead: 45 * time.Second,
+				Accounts: []simulator.SpidraAccount{{Name: "demo", Key: "spd_demo", Credits: 1e6, Workers: 1e6}},
+			},
+		})
+		d := driveRun(t, spidraConfig(), w.RoundTripper(), urls("shop.test", 5000), nil)
+		s := d.summary
+		t.Logf("%.1f s, %.3f requests for each URL, %+v", s.ElapsedSeconds, float64(s.Requests)/5000, s.Limited)
+		if s.Accepted != 5000 || s.ElapsedSeconds > 106 || float64(s.Requests) > 0.06*5000 || s.Limited != (storage.LimitedCounts{}) {
+			t.Fatalf("summary %+v", s)
+		}
+	})
+}
+
+func TestOmniScrapeOneDomainRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		sites := []simulator.Site{{Host: "slow.test", Policy: simulator.Policy{Latency: simulator.Latency{Median: 2 * time.Second}, Limits: []simulator.Limit{{Kind: simulator.Bucket, N: 1, Per: time.Second, Burst: 1}}}}}
+		list := urls("slow.test", 100)
+		for i := range 7 {
+			host := fmt.Sprintf("site%d.test", i)
+			sites = append(sites, simulator.Site{Host: host, Policy: simulator.Policy{Latency: simulator.Latency{Median: 2 * time.Second}}})
+			list = append(list, urls(host, 400)...)
+		}
+		w := simulator.New(simulator.Options{Sites: sites, OmniScrape: simulator.OmniScrapeSettings{Overhead: time.Millisecond,
+			Accounts: []simulator.OmniScrapeAccount{{Name: "demo", Key: "omni-demo", Balance: 1e6, Concurrency: 16}},
+		}})
+		cfg := omniConfig()
+		cfg.Credentials[0].MaxInFlight = 16
+		d := driveRun(t, cfg, w.RoundTripper(), list, nil)
+		s := d.summary
+		// 2,900 pages of 2 s at 16 at once.
+		ideal := 2900 * 2.0 / 16
+		t.Logf("%.1f s of at best %.1f, %+v", s.ElapsedSeconds, ideal, s.Limited)
+		if s.Accepted != 2900 || s.Records != 2900 || s.ElapsedSeconds > ideal/0.97 || s.Limited.Account > 0 {
+			t.Fatalf("end %+v, summary %+v", d.end, s)
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -113,7 +114,7 @@ func pending(ctx context.Context, conn *sqlite3.SQLiteConn, run int64, wants []W
 		if prepared[i], err = prepare(conn, query); err != nil {
 			return nil, err
 		}
-		defer prepared[i].stmt.Close()
+		defer func(s *statement) { err = errors.Join(err, s.stmt.Close()) }(prepared[i])
 	}
 	first, same, below := prepared[0], prepared[1], prepared[2]
 	for _, w := range wants {

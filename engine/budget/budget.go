@@ -132,11 +132,17 @@ func New(scope Scope, name string, l Limits) *Budget {
 
 // Gate says whether one more call may start now.
 func (b *Budget) Gate(now time.Time) Gate {
+	if b.stopped == "" && b.paused {
+		return Gate{Why: Paused}
+	}
+	return b.gate(now)
+}
+
+// gate is Gate without a person's hold.
+func (b *Budget) gate(now time.Time) Gate {
 	switch {
 	case b.stopped != "":
 		return Gate{Why: Stopped}
-	case b.paused:
-		return Gate{Why: Paused}
 	case b.state != Open && now.Before(b.cool.Until):
 		return Gate{Why: Cooldown, At: b.cool.Until}
 	case b.probe:
@@ -185,7 +191,7 @@ func (b *Budget) PollGate(now time.Time) Gate {
 		return Gate{Why: Stopped}
 	}
 	if b.Scope == Global || b.Scope == IP {
-		return b.Gate(now)
+		return b.gate(now)
 	}
 	return Gate{OK: true}
 }
@@ -333,6 +339,9 @@ func (b *Budget) SetUserLimit(n int) { b.user = max(n, 0) }
 
 // SetPaused holds or resumes the budget.
 func (b *Budget) SetPaused(p bool) { b.paused = p }
+
+// ProbeIsOut reports that the single call that tests it is in flight.
+func (b *Budget) ProbeIsOut() bool { return b.probe }
 
 // IsPaused reports a person's hold.
 func (b *Budget) IsPaused() bool { return b.paused }

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"time"
 )
@@ -70,7 +71,10 @@ func (b *Budget) Refused(now time.Time, r Refusal, rng *rand.Rand) (until time.T
 		case !r.Announced:
 			wait = own
 		case b.cool.Failed > 0:
-			wait = max(r.Wait+Jitter(r.Wait, rng), own)
+			if wait = r.Wait + Jitter(r.Wait, rng); own > wait {
+				wait = own
+				r.Cause = fmt.Sprintf("backoff %d, longer than %s", b.cool.Failed+1, r.Cause)
+			}
 		default:
 			// Zero is an announcement too, and so is a past date: the floor still applies.
 			wait = max(r.Wait+Jitter(r.Wait, rng), Floor)
@@ -86,6 +90,9 @@ func (b *Budget) Refused(now time.Time, r Refusal, rng *rand.Rand) (until time.T
 		until := now.Add(wait)
 		if b.find != nil && !r.Announced {
 			until = b.find.notBefore(until)
+		}
+		if b.cool.Until.After(until) { // another call's refusal had extended it while the probe was out
+			until = b.cool.Until
 		}
 		b.cool = Cool{Since: now, Full: until.Sub(now), Until: until, Cause: r.Cause, Layer: r.Layer, Announced: r.Announced, Failed: b.cool.Failed}
 		b.state = Cooling
@@ -103,10 +110,10 @@ func (b *Budget) extend(now time.Time, wait time.Duration, cause, layer string, 
 		return
 	}
 	if b.state == Open || b.state == Recovering {
-		b.state = Cooling
 		b.cool.Since = now
 		b.slots.reopen = 1
 	}
+	b.state = Cooling // also while the probe is out: its answer does not end a wait that was announced after it was sent
 	b.cool.Until, b.cool.Full, b.cool.Cause, b.cool.Layer, b.cool.Announced = until, until.Sub(b.cool.Since), cause, layer, announced
 }
 
@@ -146,9 +153,10 @@ func (b *Budget) ProbeLost(now time.Time, rng *rand.Rand) {
 	}
 	b.probe = false
 	b.cool.Failed++
-	wait := Wait(min(b.cool.Failed, 3), rng)
 	b.state = Cooling
-	b.cool.Until, b.cool.Full = now.Add(wait), now.Add(wait).Sub(b.cool.Since)
+	if until := now.Add(Wait(min(b.cool.Failed, 3), rng)); until.After(b.cool.Until) {
+		b.cool.Until, b.cool.Full = until, until.Sub(b.cool.Since)
+	}
 }
 
 // ProbeVoid frees the probe's place without any judgement: its call was never sent.
@@ -160,8 +168,11 @@ func (b *Budget) Answered(now, sent time.Time, inFlight int, probe bool) {
 	b.quota.counted(now, sent)
 	if probe && b.probe {
 		b.probe = false
-		b.state = Recovering
 		b.cool.Failed = 0
+		if now.Before(b.cool.Until) {
+			return // a refusal of another call has extended the wait meanwhile: it holds, then another probe goes
+		}
+		b.state = Recovering
 		b.cool.Hold = false
 		b.slots.reopen = 1
 		if b.find != nil {
@@ -174,6 +185,9 @@ func (b *Budget) Answered(now, sent time.Time, inFlight int, probe bool) {
 			b.state = Open
 		}
 		return
+	}
+	if b.state == Open {
+		b.slots.grow(now, inFlight)
 	}
 	if b.state == Recovering {
 		b.slots.reopen *= 2

@@ -39,16 +39,16 @@ type finder struct {
 
 // study is what a finder keeps from its first refusal on.
 type study struct {
-	rec       *record
-	model     model
-	rtt       float64 // until a refusal comes back
-	refusals  int
-	firstRef  float64 // when the first refused start was sent
-	announced bool    // a refusal named its wait
-	cut       float64
-	ep        episode
+	rec      *record
+	model    model
+	rtt      float64 // until a refusal comes back
+	refusals int
+	firstRef float64 // when the first refused start was sent
+	cut      float64
+	ep       episode
 
 	hold     float64
+	price    float64 // the longest wait that a refusal announced
 	probe    float64 // when more than w was tried; negative: no such try is open
 	probeAt  float64 // when the next is due
 	step     int
@@ -328,8 +328,12 @@ func (f *finder) patience(t float64) float64 {
 	return max(holdFirst, holdCalm/float64(1+recent), min(holdMost, 1000/share/f.accepted.rate(t)))
 }
 
-// keep holds for a while before the next probe.
+// worthwhile is how many times the wait that a refusal costs is held before the next probe risks one.
+const worthwhile = 20
+
+// keep holds for a while before the next probe: the longer, the more a refusal costs.
 func (f *finder) keep(t, hold float64) {
+	hold = max(hold, worthwhile*f.price)
 	f.cut, f.hold = t, hold
 	f.probe, f.step, f.probeAt = -1, 1, t+hold
 }

@@ -29,6 +29,9 @@ func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
 	}
 	announced := r.Announced && r.Wait > 0
 	f.rec.announced = f.rec.announced || announced
+	if announced {
+		f.price = max(f.price, r.Wait.Seconds())
+	}
 	switch {
 	case r.Probe:
 		f.rec.refuse(s, n)

@@ -140,6 +140,9 @@ type freeSlots struct {
 	others int
 	until  time.Time // how long the worst use by others is believed
 	reopen int       // steps after a cooldown
+	edge   bool      // limit was found by a refusal, nobody told it
+	hold   time.Duration
+	tryAt  time.Time // when one more may be tried
 }
 
 // othersBelieved is how long the worst use by others seen is kept free.
@@ -171,5 +174,33 @@ func (b *Budget) Slots(now time.Time, limit, remaining int64) {
 func (b *Budget) SlotLimit(limit int64) {
 	if limit > 0 {
 		b.slots.known, b.slots.limit = true, int(min(limit, 1<<20))
+	}
+}
+
+// edgeHold is how long the edge found by a refusal is held before one slot more is tried, at first; each try that is
+// refused doubles it, since every refusal costs the whole key its wait.
+const (
+	edgeHold     = 2 * time.Minute
+	edgeHoldMost = time.Hour
+)
+
+// SlotsRefused tells that the platform counts simultaneous work and that n at once were one too many, although it tells no
+// limit: nothing else needs to be looked for. One fewer goes, and one more is tried after a while.
+func (b *Budget) SlotsRefused(now time.Time, n int) {
+	f := &b.slots
+	b.find = nil
+	if f.hold == 0 {
+		f.hold = edgeHold
+	} else if f.edge && n > f.limit-1 {
+		f.hold = min(f.hold*2, edgeHoldMost)
+	}
+	f.known, f.edge, f.limit, f.tryAt = true, true, max(n-1, 1), now.Add(f.hold)
+}
+
+// grow tries one slot more when every known one was in use and the edge was held for its time.
+func (f *freeSlots) grow(now time.Time, inFlight int) {
+	if f.edge && inFlight >= f.limit && !now.Before(f.tryAt) {
+		f.limit++
+		f.tryAt = now.Add(edgeHold / 4)
 	}
 }

@@ -215,7 +215,7 @@ func (m *Machine) add(now time.Time, c *Call, t *frontier.Task, d *frontier.Doma
 		m.counts.Pending--
 		m.counts.InFlight++
 	}
-	if t.Attempts > 0 {
+	if t.Attempts > 0 && !t.Hop {
 		m.counts.Retries++
 	}
 	m.mark(d)
@@ -231,7 +231,7 @@ func (m *Machine) putBack(c *Call) {
 			m.counts.InFlight--
 			m.counts.Pending++
 		}
-		if t.Attempts > 0 {
+		if t.Attempts > 0 && !t.Hop {
 			m.counts.Retries--
 		}
 		m.front.Return(d, t)

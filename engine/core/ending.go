@@ -35,7 +35,11 @@ func (m *Machine) ending(now time.Time) {
 		return
 	}
 	if m.drain != nil {
-		if !m.drain.By.IsZero() && !now.Before(m.drain.By) || len(m.calls) == 0 && len(m.jobs) == 0 && m.searches == 0 && m.storing == 0 {
+		quiet := len(m.calls) == 0 && len(m.jobs) == 0 && m.searches == 0 && m.storing == 0
+		switch {
+		case quiet && m.inputOver && m.left() <= 0:
+			m.end("finished", "") // it was asked to stop when there was nothing more to do
+		case quiet, !m.drain.By.IsZero() && !now.Before(m.drain.By):
 			m.end("stopped", m.drain.Reason)
 		}
 		return
@@ -48,17 +52,26 @@ func (m *Machine) ending(now time.Time) {
 		m.idleFrom = time.Time{}
 		return
 	}
-	left := m.counts.Pending + m.counts.Delayed
-	if left <= 0 && len(m.lookups) == 0 {
+	if m.left() <= 0 {
 		if m.inputOver {
 			m.end("finished", "")
 		}
 		return
 	}
-	if !m.inputOver && m.front.Hungry() == 0 && left <= 0 {
-		return
-	}
 	m.stuck(now)
+}
+
+// left is how much work waits: tasks, and documents that the engine needs.
+func (m *Machine) left() int64 { return m.counts.Pending + m.counts.Delayed + int64(len(m.lookups)) }
+
+// FirstExpiry is when the first result of a remote job is lost unless it is read; false: none is waiting.
+func (m *Machine) FirstExpiry() (first time.Time, ok bool) {
+	for _, j := range m.jobs {
+		if !j.Expires.IsZero() && (!ok || j.Expires.Before(first)) {
+			first, ok = j.Expires, true
+		}
+	}
+	return first, ok
 }
 
 // stuck ends a run whose whole remainder waits for something that nobody will bring, or for too long.
@@ -83,17 +96,19 @@ func (m *Machine) stuck(now time.Time) {
 	if m.cfg.MaxWait <= 0 {
 		return
 	}
-	next, ok := m.nextStart()
-	if !ok {
+	limit := m.idleFrom.Add(m.cfg.MaxWait)
+	next, ok := m.wakes.Next()
+	if unread := !m.inputOver || m.front.Hungry() > 0; unread && now.Before(limit) {
+		// What has not been read yet may go at once: only idle time that has passed counts.
+		if !ok || next.After(limit) {
+			m.wakes.Set(limit, frontier.WakeRun, nil)
+		}
 		return
 	}
-	if next.Sub(m.idleFrom) > m.cfg.MaxWait {
+	if ok && (next.After(limit) || !now.Before(limit)) {
 		m.end("stopped", fmt.Sprintf("everything left waits; the earliest wake-up is %s", next.UTC().Format(time.RFC3339)))
 	}
 }
-
-// nextStart is the earliest time at which waiting work may start.
-func (m *Machine) nextStart() (time.Time, bool) { return m.wakes.Next() }
 
 // stoppedWhy is why no credential can go on, when every one that waiting work could use is stopped.
 func (m *Machine) stoppedWhy() string {

@@ -217,10 +217,12 @@ type Job struct {
 	Next       time.Time
 	Done       bool
 
-	polls   int
-	polling bool
-	due     bool
-	slots   slots
+	polls       int
+	lastRunning time.Time // when it was last found running
+	brought     bool      // its next poll was brought forward
+	polling     bool
+	due         bool
+	slots       slots
 }
 
 // Call is a call in flight with the budgets it draws on.

@@ -32,14 +32,8 @@ func (m *Machine) keepJob(now time.Time, c *Call, id string, s slots, tasks []*f
 		m.counts.Remote++
 		c.settle = append(c.settle, Settled{Task: t, Item: -1, Number: t.Attempts, State: Remote, Decision: "handed over; polled as " + id})
 	}
-	if m.firstJob.IsZero() {
-		m.firstJob = s.sent
-	}
-	wait := max(pollAfter, f.PollFirst)
-	if m.collected > 0 {
-		wait = max(wait, m.predicted(now, j))
-	}
-	m.again(now, j, now.Add(wait))
+	m.pace.begin(s.sent)
+	m.again(now, j, now.Add(max(pollAfter, f.PollFirst, m.firstPoll(j))))
 	m.do(Action{Do: Keep, Call: c, Job: j})
 }
 
@@ -136,16 +130,11 @@ func (m *Machine) polled(now time.Time, c *Call, r *provider.Reply) {
 		m.stop(c, Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, nil)), r)
 	}
 	m.conclude(now, &c.slots, kindGlobal, kindIP, answered(r.Outcome) || r.Outcome == provider.Denied || r.Layer == provider.LayerTarget, blamed)
-	if r.Started && j.slots.pending != nil {
-		// It waits in no queue any more: its place among the pending jobs is free.
-		j.slots.pending.Release()
-		j.slots.pending = nil
-		m.unparkLanes()
-	}
 	if len(r.Items) > 0 || r.Outcome == provider.Lost {
 		m.terminal(now, c, r)
 		return
 	}
+	j.lastRunning = c.Sent
 	// Still running, or the poll itself went wrong: ask again within the retention. A lost answer to a poll costs no try.
 	m.pollLater(now, c, j, wait)
 }
@@ -162,7 +151,7 @@ func (m *Machine) pollLater(now time.Time, c *Call, j *Job, atLeast time.Duratio
 	for range min(j.polls, 8) {
 		wait = min(wait+wait/4, f.PollMax)
 	}
-	wait = max(wait, atLeast, m.predicted(now, j))
+	wait = max(m.nextPoll(now, j, wait), atLeast)
 	if left := j.Expires.Sub(now) / 3; !j.Expires.IsZero() && wait > left {
 		wait = max(left, atLeast, f.PollFirst) // a result must not expire unread
 	}
@@ -176,36 +165,12 @@ func (m *Machine) pollLater(now time.Time, c *Call, j *Job, atLeast time.Duratio
 	m.again(now, j, now.Add(wait))
 }
 
-// predicted is how long a job should be left alone where polls cost as much as submits: until most of the time has passed
-// that the platform, at the pace seen so far, needs for the work handed over before it and for its own.
-func (m *Machine) predicted(now time.Time, j *Job) time.Duration {
-	if f := &m.cfg.Facts; f.RateLimit == 0 || !f.PollsCount {
-		return 0
-	}
-	ahead := 0
-	for _, other := range m.jobs {
-		if other.Submitted.Before(j.Submitted) {
-			ahead += len(other.Tasks)
-		}
-	}
-	age := now.Sub(j.Submitted)
-	if m.collected == 0 {
-		if ahead == 0 {
-			return age / 4
-		}
-		return age / 2 // somebody before it will end first
-	}
-	pace := float64(m.collected) / now.Sub(m.firstJob).Seconds()
-	left := time.Duration(float64(ahead+len(j.Tasks))/pace*float64(time.Second)) - min(age, time.Duration(float64(len(j.Tasks))/pace*float64(time.Second)))
-	return max(left*3/4, age/8)
-}
-
 // terminal ends a job: its slots are free, its tasks are settled by what the poll brought.
 func (m *Machine) terminal(now time.Time, c *Call, r *provider.Reply) {
 	j := c.Job
 	j.Done = true
-	m.collected += int64(len(j.Tasks))
 	delete(m.jobs, j.ID)
+	m.jobEnded(now, j)
 	work := j.slots
 	m.release(&j.slots)
 	// Budgets learn from the job as from a sync answer: the work was let through when it was handed over.

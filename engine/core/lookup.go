@@ -88,9 +88,6 @@ func (m *Machine) robotsFailed(now time.Time, d *frontier.Domain, c *Call, item 
 		}
 		m.settle(now, c, 0, t, &failed, time.Time{})
 		m.counts.Attempts-- // one exchange
-		if n := len(c.settle); n > 0 && c.settle[n-1].State == Dead && failed.Outcome == provider.Failed {
-			c.settle[n-1].Reason = "robots"
-		}
 		return
 	}
 }

@@ -86,15 +86,14 @@ type Machine struct {
 	pending  map[string]*budget.Budget // jobs that wait at the platform, by account and kind
 	creds    []*credential
 
-	tasks     map[int64]*frontier.Task // in memory, until their end is stored
-	calls     map[uint64]*Call
-	jobs      map[string]*Job
-	polls     []*Job    // due, waiting for a slot
-	lost      []*search // for submits without an answer, waiting for a slot
-	collected int64     // tasks of remote jobs that are terminal
-	firstJob  time.Time // when the first job was handed over
-	searches  int       // under way, wherever they wait
-	nextID    uint64
+	tasks    map[int64]*frontier.Task // in memory, until their end is stored
+	calls    map[uint64]*Call
+	jobs     map[string]*Job
+	polls    []*Job    // due, waiting for a slot
+	lost     []*search // for submits without an answer, waiting for a slot
+	pace     jobPace
+	searches int // under way, wherever they wait
+	nextID   uint64
 
 	refills   int
 	ended     map[int64]struct{} // tasks whose end was stored while a refill was under way

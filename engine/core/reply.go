@@ -180,27 +180,27 @@ func (m *Machine) blame(now time.Time, c *Call, r *provider.Reply) (*budget.Budg
 	}
 	d = Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, b))
 	m.countRefusal(r.Outcome, r.Layer)
-	until := m.refuse(now, c, d, r.Layer, b, budget.Refusal{Sent: s.sent, InFlight: s.n[kind], Probe: s.probe[kind]})
+	until := m.refuse(now, c, d, r.Layer, r.HTTPStatus, b, budget.Refusal{Sent: s.sent, InFlight: s.n[kind], Probe: s.probe[kind]})
 	switch {
 	case r.Layer == provider.LayerAccount && r.Signal.Limit.OK:
 		b.SlotLimit(r.Signal.Limit.V)
-	case r.Layer == provider.LayerPending && s.n[kind] > 1:
-		// Refused below the documented number: what counts is not what we count. One fewer than that goes.
-		b.SlotLimit(int64(s.n[kind] - 1))
+	case (r.Layer == provider.LayerAccount || r.Layer == provider.LayerPending) && s.n[kind] > 1:
+		// Nobody tells the limit, or what counts is not what we count: one fewer than that goes.
+		b.SlotsRefused(now, s.n[kind])
 	}
 	return b, until
 }
 
 // refuse cools a budget and tells about it once per event.
-func (m *Machine) refuse(now time.Time, c *Call, d Decision, layer provider.Layer, b *budget.Budget, r budget.Refusal) time.Time {
+func (m *Machine) refuse(now time.Time, c *Call, d Decision, layer provider.Layer, status limits.Opt[int], b *budget.Budget, r budget.Refusal) time.Time {
 	r.Wait, r.Announced, r.Cause, r.Layer = d.Wait, d.Announced || d.Wait > 0, d.Cause, string(layer)
 	until, fresh := b.Refused(now, r, m.rng)
 	cool := b.Cooldown()
 	if fresh {
 		m.counts.Cooldowns++
-		m.tell("warn", b.Scope, b.Name, fmt.Sprintf("%s: %s; cooling for %s", words(d.Outcome, layer), d.Cause, seconds(cool.Full.Round(100*time.Millisecond))), c.firstTask())
+		m.tell("warn", b.Scope, b.Name, fmt.Sprintf("%s: %s; cooling for %s", words(d.Outcome, layer, status), cool.Cause, seconds(cool.Full.Round(100*time.Millisecond))), c.firstTask())
 	}
-	m.do(Action{Do: Cooled, Cool: CoolChange{Scope: b.Scope, Key: b.Name, Until: until, Full: cool.Full, Cause: d.Cause, Source: string(layer)}})
+	m.do(Action{Do: Cooled, Cool: CoolChange{Scope: b.Scope, Key: b.Name, Until: until, Full: cool.Full, Cause: cool.Cause, Source: string(layer)}})
 	return until
 }
 
@@ -212,7 +212,7 @@ func (c *Call) firstTask() int64 {
 }
 
 // words names a layer's refusal for people.
-func words(o provider.Outcome, l provider.Layer) string {
+func words(o provider.Outcome, l provider.Layer, status limits.Opt[int]) string {
 	switch l {
 	case provider.LayerAccount:
 		return "429 by the platform's concurrency limit"
@@ -223,10 +223,10 @@ func words(o provider.Outcome, l provider.Layer) string {
 	case provider.LayerCapacity:
 		return "the platform is at capacity"
 	case provider.LayerTarget:
-		if o == provider.Busy {
-			return "503 by the target"
+		if status.OK {
+			return fmt.Sprintf("%d by the target", status.V)
 		}
-		return "429 by the target"
+		return string(o) + " by the target"
 	}
 	return string(l)
 }
@@ -303,6 +303,9 @@ func (m *Machine) verdict(o provider.Outcome, l provider.Layer, sig limits.Signa
 	}
 	if b != nil {
 		v.Failed = b.Cooldown().Failed
+		if b.ProbeIsOut() {
+			v.Failed++ // this answer is its probe's
+		}
 	}
 	return v
 }

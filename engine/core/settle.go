@@ -36,6 +36,9 @@ func (m *Machine) settle(now time.Time, c *Call, index int, t *frontier.Task, it
 		m.hop(now, t, item, &s, d)
 	case d.Dead != "":
 		s.State, s.Reason = Dead, d.Dead
+		if c.Robots != nil && item.Outcome == provider.Failed {
+			s.Reason = "robots" // its rules could not be read, so nothing may be asked
+		}
 		s.Decision = fmt.Sprintf("dead letter: %s after %d tries", d.Dead, t.Tries)
 	case d.Cools != budget.None || d.Stops != budget.None:
 		m.refusedTask(now, t, &s, d, until)

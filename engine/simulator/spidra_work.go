@@ -33,16 +33,16 @@ type spidraAccount struct {
 
 // spidraJob is a scrape, a batch or a crawl.
 type spidraJob struct {
-	id, kind, request string
-	user              *spidraAccount
-	fields            spidraFields
-	begun, ended      time.Time
-	updated           time.Time
-	state             string
-	items             []*spidraItem // a crawl's grow
-	left              int           // items that have not ended
-	started           bool
-	seen              map[string]bool // addresses a crawl has met
+	id, kind     string
+	user         *spidraAccount
+	fields       spidraFields
+	begun, ended time.Time
+	updated      time.Time
+	state        string
+	items        []*spidraItem // a crawl's grow
+	left         int           // items that have not ended
+	started      bool
+	seen         map[string]bool // addresses a crawl has met
 }
 
 // spidraItem is one page of a job.
