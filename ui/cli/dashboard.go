@@ -87,7 +87,9 @@ func pastRuns(ctx context.Context, st *storage.Store, db string) ([]string, erro
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\taccepted %d/%d, dead %d, pending %d\t%s\t%s\n", r.ID, r.State, goOn, r.Provider, r.Accepted, r.Tasks,
 			r.Dead, r.Pending, r.StartedAt.UTC().Format(time.DateTime), printable(shorten(r.Name, 60)))
 	}
-	t.Flush() // a strings.Builder takes everything
+	if err := t.Flush(); err != nil {
+		return nil, broken("lay out the runs: %w", err)
+	}
 	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n"), nil
 }
 

@@ -129,7 +129,7 @@ func TestRefusedLinesAreCountedOnce(t *testing.T) {
 	for counted, want := range []int64{3, 2, 1, 0} {
 		k := &kitchen{}
 		lines := cook(t, k, &feeder{skip: 2, counted: int64(counted)}, list)
-		if int64(k.skipped) != want || int64(len(lines)) != want || len(k.urls) > 0 {
+		if k.skipped != want || int64(len(lines)) != want || len(k.urls) > 0 {
 			t.Errorf("%d counted before: fed %v, skipped %d, told %q", counted, k.urls, k.skipped, lines)
 		}
 	}
