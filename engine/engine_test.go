@@ -43,7 +43,9 @@ func (s *site) RoundTrip(r *http.Request) (*http.Response, error) {
 		status, body = 404, ""
 	} else if s.handler != nil {
 		var hh http.Header
+		s.mu.Lock() // handlers keep counts
 		status, hh, body = s.handler(n, r)
+		s.mu.Unlock()
 		if hh != nil {
 			h = hh
 		}
