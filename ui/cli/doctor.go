@@ -185,12 +185,14 @@ func (a *app) checkPlatform(ctx context.Context, c *checkup, p platform, offline
 			c.fail(what, "key present; the question could not be built: %v", err)
 			continue
 		}
-		health(c, what, prov.Profile(), client.Do(ctx, req))
+		answer := client.Do(ctx, req)
+		health(c, what, prov.Profile(), answer, prov.Read(call, answer))
 	}
 }
 
-// health says how a platform answered.
-func health(c *checkup, what string, profile limits.Profile, r provider.Response) {
+// health says how a platform answered: as the engine would read it, since one platform shows by a 404 that it takes the
+// key, and another tells by one and the same status of a wrong key and of used up credits.
+func health(c *checkup, what string, profile limits.Profile, r provider.Response, reply provider.Reply) {
 	signal := limits.Read(limits.Response{Status: r.Status, Header: r.Header, Body: r.Body, Received: r.Received, Profile: profile})
 	capacity := ""
 	if signal.Limit.OK {
@@ -202,11 +204,11 @@ func health(c *checkup, what string, profile limits.Profile, r provider.Response
 	switch {
 	case r.Fault != provider.NoFault:
 		c.fail(what, "key present; not reachable: %s, check the network and base_url", first(r.Error, string(r.Fault)))
-	case r.Status == 401 || r.Status == 403:
+	case reply.Layer == provider.LayerQuota:
+		c.fail(what, "the account has no credits left (status %d), top it up", r.Status)
+	case reply.Outcome == provider.Denied:
 		c.fail(what, "the platform refuses the key (status %d), check it", r.Status)
-	case r.Status == 402:
-		c.fail(what, "the account has no credits left (status 402), top it up")
-	case r.Status >= 300:
+	case reply.Outcome != provider.Accepted:
 		c.note(what, "key present; the platform answered with status %d%s", r.Status, capacity)
 	default:
 		c.ok(what, "key present; reachable in %s%s", r.Elapsed.Round(time.Millisecond), capacity)

@@ -350,6 +350,15 @@ func TestDoctor(t *testing.T) {
 	if got := s.run("doctor"); got.code != exitBroken || !strings.Contains(got.out, "refuses the key") {
 		t.Errorf("a wrong key: exit %d, %q", got.code, got.out)
 	}
+	s.env = []string{"OMNISCRAPE_API_KEY=" + at.OmniScrapeKey}
+	s.file("scrapetop.toml", "[providers.omniscrape]\nbase_url = \""+at.OmniScrape+"\"\n")
+	if got := s.run("doctor"); got.code != exitOK || !strings.Contains(got.out, "ok    omniscrape default key present; reachable in") {
+		t.Errorf("a platform that shows by 404 that it takes the key: exit %d, %q", got.code, got.out)
+	}
+	s.file("scrapetop.toml", "[providers.omniscrape]\nbase_url = \""+at.Control+"/nowhere\"\n")
+	if got := s.run("doctor"); !strings.Contains(got.out, "note  omniscrape default key present; the platform answered with status 404") {
+		t.Errorf("a wrong base_url: exit %d, %q", got.code, got.out)
+	}
 	s.file("scrapetop.toml", "[run]\nprovidr = 1\n")
 	s.file("scrapetop.db", "this is no database, it only looks like a long text")
 	if got := s.run("doctor", "--offline"); got.code != exitBroken || !strings.Contains(got.out, "scrapetop.toml:2: run.providr") || !strings.Contains(got.out, "fail  database") {

@@ -101,6 +101,10 @@ func (x *reading) refusal() {
 		case provider.Poll:
 			x.end(provider.Lost, provider.NoLayer, "the platform no longer knows the job")
 		case provider.Lookup:
+			if err != nil && len(x.r.Body) > 0 { // somebody's page: it says nothing of the platform or the key
+				x.end(provider.Refused, provider.NoLayer, why+" with a page instead of JSON: the base URL may be wrong")
+				return
+			}
 			x.end(provider.Accepted, provider.NoLayer, "")
 		default:
 			x.end(provider.Refused, provider.NoLayer, why)

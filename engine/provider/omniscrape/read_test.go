@@ -357,6 +357,9 @@ func TestHealth(t *testing.T) {
 			t.Errorf("%d: %+v", status, reply)
 		}
 	}
+	if reply := made(t, Options{}).Read(health, answer(404, "<html>not found</html>")); reply.Outcome != provider.Refused || reply.Error == "" {
+		t.Errorf("somebody's page for a health of the platform: %+v", reply)
+	}
 }
 
 func TestErrorsAreOneShortLine(t *testing.T) {
