@@ -29,6 +29,9 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		return nil
 	}
 	page := m.rows()
+	if m.list.OnBudgets(m.data, m.tab) && m.doBudget(action) {
+		return m.hurry()
+	}
 	switch action {
 	case keys.Down, keys.Next:
 		m.move(1)
@@ -91,6 +94,23 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 	return m.hurry()
 }
 
+// doBudget carries out what concerns the budgets while their pane has the focus; false: the action is about something else.
+func (m *Model) doBudget(action keys.Action) bool {
+	by := map[keys.Action]int{
+		keys.Down: 1, keys.Up: -1, keys.HalfDown: 2, keys.HalfUp: -2, keys.PageDown: 4, keys.PageUp: -4, keys.Bottom: atOnce, keys.Top: -atOnce,
+	}[action]
+	switch {
+	case by != 0:
+		m.list.MoveBudget(m.data, by)
+		m.changed()
+	case action == keys.Pause:
+		m.act(m.list.PauseBudget(m.data))
+	default:
+		return false
+	}
+	return true
+}
+
 // doView carries out what changes only the picture.
 func (m *Model) doView(action keys.Action) tea.Cmd {
 	switch action {
@@ -137,6 +157,13 @@ func (m *Model) doView(action keys.Action) tea.Cmd {
 func (m *Model) disabled(action keys.Action) string {
 	frozen, none := !m.frozenAt.IsZero(), m.row() < 0
 	over := m.fresh && !m.data.Frame.Live
+	if m.list.OnBudgets(m.data, m.tab) {
+		// Their pane has rows of its own.
+		none = false
+		if action == keys.EndCooldown && !over {
+			return "here p pauses a key or account; c is for domains: Tab to their pane"
+		}
+	}
 	switch action {
 	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom, keys.Tag, keys.TagAll, keys.Copy:
 		if none && m.data.Frame.Domains.Matched == 0 {

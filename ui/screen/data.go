@@ -15,6 +15,8 @@ type Data struct {
 	Frame *view.Frame
 	// Names are the domains of Frame.Domains.Rows as the engine names them: what a command carries.
 	Names []string
+	// Budgets are those of Frame.Budgets as the engine names them, in the same order.
+	Budgets []BudgetID
 	// Headers are the names of Frame.Detail.Headers in order.
 	Headers []string
 }
@@ -57,13 +59,14 @@ func Take(f *view.Frame) *Data {
 		r.Scope, r.Key, r.Cause, r.Layer = name(r.Scope), name(r.Key), text(r.Cause), name(r.Layer)
 	}
 	c.Budgets = slices.Clone(f.Budgets)
+	// What is nearest to the user's own keys comes first.
+	slices.SortStableFunc(c.Budgets, func(a, b view.BudgetRow) int { return cmp.Compare(scopeRank(a.Scope), scopeRank(b.Scope)) })
 	for i := range c.Budgets {
 		b := &c.Budgets[i]
+		d.Budgets = append(d.Budgets, BudgetID{Scope: b.Scope, Key: b.Key})
 		b.Scope, b.Key, b.Cause, b.Stopped = name(b.Scope), name(b.Key), text(b.Cause), text(b.Stopped)
 		b.State = view.State(name(string(b.State)))
 	}
-	// What is nearest to the user's own keys comes first.
-	slices.SortStableFunc(c.Budgets, func(a, b view.BudgetRow) int { return cmp.Compare(scopeRank(a.Scope), scopeRank(b.Scope)) })
 	c.Layers = cleanLayers(f.Layers)
 	c.Caps = slices.Clone(f.Caps)
 	for i := range c.Caps {

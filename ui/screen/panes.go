@@ -241,12 +241,25 @@ func (p *Picture) capacityPane(w, h int) []string {
 	name := min(max(inner-26, 8), 40)
 	lines := make([]string, 0, max(h, 0))
 	all, budgets := p.capacities(p.Data.Frame.Budgets, max(h-2, 1)), len(p.Data.Frame.Budgets)
-	shown := all[:min(len(all), max(h-2, 0))]
-	if budgets > h-2 {
-		shown = shown[:max(len(shown)-1, 0)]
+	room, first, cursor := max(h-2, 0), 0, -1
+	if budgets > room {
+		room = max(room-1, 0)
 	}
-	for _, c := range shown {
-		l := p.Look.Line(inner).Fit(themes.Text, c.name, name, widget.Left).Gap(1)
+	if p.List.OnBudgets(p.Data, Overview) {
+		cursor = p.List.budget(p.Data)
+		first = max(cursor-room+1, 0)
+	}
+	shown := all[first:min(first+room, len(all))]
+	for i, c := range shown {
+		l := p.Look.Line(inner)
+		if budgets > 0 {
+			if first+i == cursor {
+				l.Strong(true).Repeat(themes.Focus, p.Look.Glyphs.Cursor, 1).Gap(1)
+			} else {
+				l.Gap(2)
+			}
+		}
+		l.Fit(themes.Text, c.name, max(name-l.Cells(), 0), widget.Left).Gap(1)
 		l.Fit(c.role, c.value, 12, widget.Right).Gap(1)
 		l.Text(themes.Dim, c.note)
 		lines = append(lines, l.String())
@@ -257,7 +270,11 @@ func (p *Picture) capacityPane(w, h int) []string {
 	if len(lines) == 0 {
 		lines = append(lines, p.Look.Text(themes.Dim, p.nothingTold(), inner))
 	}
-	return widget.Pane{Title: "Remaining, as last reported", Focused: p.List.Pane == paneCapacity}.Draw(p.Look, w, h, lines)
+	pane := widget.Pane{Title: "Remaining, as last reported", Focused: p.List.Pane == paneCapacity}
+	if cursor >= 0 {
+		pane.Right = "p: pause"
+	}
+	return pane.Draw(p.Look, w, h, lines)
 }
 
 // capacity is one reported number.
