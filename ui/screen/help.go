@@ -47,6 +47,10 @@ func (h *Help) Box(look *widget.Look, w, height int) []string {
 	each := (inner - 2*(columns-1)) / columns
 	lines := h.lines(entries)
 	rows := max(height-2-2, 1)
+	tight := height < 12
+	if tight {
+		rows = max(height-2-1, 1)
+	}
 	legend := h.legend(look, inner)
 	// The legend has its place when everything else has one; a scrolling help leaves it out.
 	if needed := (len(lines) + columns - 1) / columns; needed+len(legend)+1 <= rows {
@@ -70,7 +74,10 @@ func (h *Help) Box(look *widget.Look, w, height int) []string {
 	if note := "Enter: do it   - can do nothing now"; top.Room() > widget.Width(note)+1 {
 		top.Right(themes.Dim, note)
 	}
-	out := []string{top.String(), widget.Blank(inner)}
+	out := []string{top.String()}
+	if !tight {
+		out = append(out, widget.Blank(inner))
+	}
 	for r := range rows {
 		l := look.Line(inner)
 		for c := range columns {

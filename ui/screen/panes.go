@@ -2,6 +2,7 @@ package screen
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"dev.scrapetop/engine/view"
@@ -33,8 +34,12 @@ func (p *Picture) flightPane(w, h int) []string {
 	if len(lines) == 0 {
 		lines = append(lines, p.Look.Text(themes.Dim, p.noDomains(), inner))
 	}
+	note := p.List.sortWord(p.Look) + more(len(rows), p.Data.Frame.Domains.Matched)
+	if w < 70 {
+		note = strings.TrimPrefix(note, "sort: ")
+	}
 	return widget.Pane{
-		Title: "In flight / limit by domain", Right: p.List.sortWord(p.Look) + more(len(rows), p.Data.Frame.Domains.Matched), Focused: p.List.Pane == paneFlight,
+		Title: "In flight / limit by domain", Right: note, Focused: p.List.Pane == paneFlight,
 	}.Draw(p.Look, w, h, lines)
 }
 
