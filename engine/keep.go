@@ -167,8 +167,8 @@ func (l *loop) keep(now time.Time, a core.Action) {
 	if len(a.Settled) == 0 {
 		b.attempts = append(b.attempts, l.attempt(o, nil))
 	}
-	if f := c.Job; f != nil || l.provider.Facts().Paid && c.Kind != provider.Lookup {
-		b.settled = append(b.settled, l.exchangeID(c))
+	if searched := len(a.Settled) > 0 && a.Settled[0].State == core.InFlight; !searched && (c.Job != nil || l.provider.Facts().Paid && c.Kind != provider.Lookup) {
+		b.settled = append(b.settled, l.exchangeID(c)) // of a submit that is searched for only when that ended
 	}
 	l.tallyReply(o, a.Settled)
 }
@@ -210,7 +210,7 @@ func (l *loop) attempt(o *outcome, s *core.Settled) storage.Attempt {
 	}
 	if s != nil {
 		a.Task, a.Number, a.Tenant, a.Decision = s.Task.ID, s.Number, s.Task.Tenant, s.Decision
-		a.Domain = s.Task.Domain
+		a.Domain, a.URL = s.Task.Domain, s.Task.URL
 		if s.Error != "" {
 			a.Error = s.Error
 		}
@@ -261,14 +261,24 @@ func fillSignal(a *storage.Attempt, s limits.Signal) {
 	}
 }
 
-// results appends what an answer brought of a task: its page, or the parts that its job found.
+// results appends what an answer brought of a task: its page, or the parts that its job found. What a job of parts cost is
+// told of the whole, and stands with the first.
 func (l *loop) results(all []storage.Result, now time.Time, o *outcome, s *core.Settled) []storage.Result {
+	first := true
 	for i := range o.reply.Items {
 		item := &o.reply.Items[i]
 		if item.Task != s.Task.ID || item.Outcome != provider.Accepted {
 			continue
 		}
-		if item.Part != "" || i == s.Item && s.State == core.Accepted && item.Page != nil {
+		switch {
+		case item.Part != "":
+			r := l.result(o, s, i)
+			if first && s.Item >= 0 {
+				r.Credits = o.reply.Items[s.Item].Credits
+			}
+			first = false
+			all = append(all, r)
+		case i == s.Item && s.State == core.Accepted && item.Page != nil:
 			all = append(all, l.result(o, s, i))
 		}
 	}

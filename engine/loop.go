@@ -215,6 +215,13 @@ func (l *loop) act(now time.Time, a core.Action) {
 		l.lookupDone(a.Call)
 	case core.Keep:
 		l.keepJob(a)
+	case core.Settle:
+		id := a.Exchange
+		if a.Call != nil {
+			id = l.exchangeID(a.Call)
+		}
+		l.batch.settled = append(l.batch.settled, id)
+		l.batch.dirty = true
 	case core.Ended:
 		end := a.End
 		l.ending = &end

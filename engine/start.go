@@ -35,11 +35,28 @@ func (l *loop) start(ctx context.Context) error {
 	l.picture.begin(l.Engine.run)
 	l.m.Resume(l.Engine.run.Accepted, l.Engine.run.Dead, l.Engine.run.Totals.Requests, l.Engine.run.Totals.Credits)
 	l.written = l.m.Counts()
+	if err := l.resumeTenants(ctx); err != nil {
+		return err
+	}
 	if err := l.restore(ctx, now, rec); err != nil {
 		l.cancel()
 		return fmt.Errorf("run %d cannot be taken over: %w", l.Engine.run.ID, err)
 	}
 	l.event("info", "global", "", "the run is driven by process "+strconv.Itoa(os.Getpid()), 0)
+	return nil
+}
+
+// resumeTenants tells the core what capped tenants have spent already.
+func (l *loop) resumeTenants(ctx context.Context) error {
+	for _, c := range l.cfg.Tenants {
+		if c.MaxCredits > 0 || c.MaxRequests > 0 {
+			spent, err := l.store.Spent(ctx, l.Engine.run.ID)
+			for _, s := range spent {
+				l.m.ResumeTenant(s.Tenant, s.Requests, s.Credits)
+			}
+			return err
+		}
+	}
 	return nil
 }
 
@@ -126,17 +143,24 @@ func monotonic(now, wall time.Time) time.Time {
 func (l *loop) restoreUnknown(ctx context.Context, now time.Time, unknown []storage.Intent) error {
 	lease := l.provider.Facts().SlotLease
 	for _, in := range unknown {
-		l.batch.settled = append(l.batch.settled, in.Exchange)
-		l.batch.dirty = true
+		if in.Job != "" || !l.provider.Facts().FindsLost {
+			l.batch.settled = append(l.batch.settled, in.Exchange)
+			l.batch.dirty = true
+		}
 		if in.Job != "" {
 			continue // a poll: the job itself goes on
 		}
 		if until := monotonic(now, in.At.Add(lease)); lease > 0 && until.After(now) {
 			l.step(core.SlotHeld{Credential: in.Credential, Until: until})
+			l.event("info", "credential", in.Credential, "the platform may still count a submit of before the restart: its slot is kept for "+until.Sub(now).Round(time.Second).String(), 0)
 		}
 		tasks, err := l.store.TasksByID(ctx, in.Tasks)
 		if err != nil {
 			return err
+		}
+		if l.provider.Facts().FindsLost {
+			l.searchFor(now, in, tasks)
+			continue
 		}
 		for _, t := range tasks {
 			if t.State != storage.TaskPending && t.State != storage.TaskInFlight {
@@ -153,6 +177,25 @@ func (l *loop) restoreUnknown(ctx context.Context, now time.Time, unknown []stor
 	}
 	l.flush(now)
 	return l.store.Sync(ctx)
+}
+
+// searchFor hands a submit without an answer to the core, which asks the platform for it. Its tasks are in flight until
+// that is known, so that nothing else reads them.
+func (l *loop) searchFor(now time.Time, in storage.Intent, tasks []storage.Task) {
+	ev := core.LostSubmit{Exchange: in.Exchange, Credential: in.Credential, Sent: monotonic(now, in.At)}
+	for _, t := range tasks {
+		if t.State != storage.TaskPending && t.State != storage.TaskInFlight {
+			continue
+		}
+		f := l.taskOf(now, t)
+		ev.Tasks = append(ev.Tasks, f)
+		l.batch.tasks = append(l.batch.tasks, change(&f, storage.TaskInFlight))
+	}
+	if len(ev.Tasks) == 0 {
+		l.batch.settled = append(l.batch.settled, in.Exchange)
+	}
+	l.batch.dirty = true
+	l.step(ev)
 }
 
 // taskOf turns a stored task into one the core schedules.

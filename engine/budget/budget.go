@@ -99,6 +99,7 @@ type Budget struct {
 	lease    Lease
 	user     int // a person's ceiling, from the screen; zero: none
 	inFlight int
+	kept     int // slots taken by Hold
 
 	state    State
 	cool     Cool
@@ -218,7 +219,7 @@ func (b *Budget) ceiling() int {
 	lower(b.user)
 	lower(b.lease.Slots)
 	if b.limits.Start > 0 && !b.answered {
-		lower(b.limits.Start)
+		lower(b.limits.Start + b.kept) // what is kept from before tells nothing
 	}
 	lower(b.slots.allowed())
 	if b.find == nil && b.state == Recovering {
@@ -297,7 +298,7 @@ func (b *Budget) Release() {
 }
 
 // Hold takes a slot for work that already runs: of before a restart.
-func (b *Budget) Hold() { b.inFlight++ }
+func (b *Budget) Hold() { b.inFlight++; b.kept++ }
 
 // InFlight is the number of slots taken.
 func (b *Budget) InFlight() int { return b.inFlight }

@@ -15,7 +15,11 @@ func (m *Machine) batchOf(t *frontier.Task) int {
 	if t.Alone || t.Lookup || m.cfg.Direct {
 		return 1
 	}
-	return max(m.cfg.Facts.BatchMax, 1)
+	most := max(m.cfg.Facts.BatchMax, 1)
+	if m.batchCap > 0 {
+		most = min(most, m.batchCap)
+	}
+	return most
 }
 
 // usualKind is the kind of remote job that most submits become.
@@ -33,6 +37,9 @@ func (m *Machine) kindFor(tasks int) provider.JobKind {
 // or from an input that is still being read. at is when to go without them; zero: an event will tell.
 func (m *Machine) thin(now time.Time, l *frontier.Lane) (at time.Time, thin bool) {
 	most := m.cfg.Facts.BatchMax
+	if m.batchCap > 0 {
+		most = min(most, m.batchCap)
+	}
 	if most <= 1 || m.cfg.Direct || l.Ready(most) >= most {
 		return time.Time{}, false
 	}

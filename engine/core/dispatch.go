@@ -104,24 +104,6 @@ func (m *Machine) pick(now time.Time, l *frontier.Lane) (*credential, budget.Gat
 	return best, budget.Gate{OK: true}
 }
 
-// affordable checks the caps of the lane's tenant and of the run before a submit of so many tasks, with the worst price of
-// each reserved.
-func (m *Machine) affordable(l *frontier.Lane, tasks int) bool {
-	worst := m.cfg.Facts.WorstCredits * float64(tasks)
-	run, tenant := m.spend[""].allows(worst), l.Tenant == "" || m.spend[l.Tenant].allows(worst)
-	if tasks > 1 || run && tenant {
-		return run && tenant
-	}
-	if !run {
-		m.tell("warn", budget.Global, "", "the run's cap is reached: nothing more is started", 0)
-		m.drain = &Draining{Reason: "cap"}
-		return false
-	}
-	l.Stop = "cap"
-	m.tell("warn", budget.Tenant, l.Tenant, "the tenant's cap is reached: nothing more of it is started", 0)
-	return false
-}
-
 // startFrom starts a call for the lane's next task, or for as many of its next tasks as a batch may carry.
 func (m *Machine) startFrom(now time.Time, l *frontier.Lane, cred *credential) {
 	t, d := m.next(now, l)
@@ -275,21 +257,20 @@ func (m *Machine) send(now time.Time, c *Call, intent bool) {
 			c.Kind = provider.Probe
 		}
 	}
-	m.sent(c, s.lane.Tenant)
+	m.sent(c)
 	m.do(Action{Do: Send, Call: c, Intent: intent})
 }
 
 // sent counts a call and registers it.
-func (m *Machine) sent(c *Call, tenant string) {
+func (m *Machine) sent(c *Call) {
 	m.calls[c.ID] = c
 	m.counts.Requests++
 	m.counts.MaxInFlight = max(m.counts.MaxInFlight, int64(m.global.InFlight()))
-	m.spend[""].requests++
-	m.spend[""].reserved += c.Worst
-	if s := m.spend[tenant]; tenant != "" && s != nil {
+	l := c.slots.lane
+	for _, s := range m.spendings(l) {
 		s.requests++
-		s.reserved += c.Worst
 	}
+	m.reserve(l, c.Worst)
 }
 
 func (m *Machine) newCall() *Call {

@@ -48,11 +48,11 @@ func (m *Machine) ending(now time.Time) {
 		m.idleFrom = time.Time{}
 		return
 	}
-	if len(m.jobs) > 0 || m.searches > 0 {
+	if m.searches > 0 || m.jobsGoOn() {
 		m.idleFrom = time.Time{}
 		return
 	}
-	if m.left() <= 0 {
+	if m.left() <= 0 && len(m.jobs) == 0 {
 		if m.inputOver {
 			m.end("finished", "")
 		}
@@ -76,18 +76,18 @@ func (m *Machine) FirstExpiry() (first time.Time, ok bool) {
 
 // stuck ends a run whose whole remainder waits for something that nobody will bring, or for too long.
 func (m *Machine) stuck(now time.Time) {
-	if why := m.stoppedWhy(); why != "" {
-		m.end("failed", why)
+	switch w := m.outlook(); {
+	case w.goesOn:
+	case w.stopped != "":
+		m.end("failed", w.stopped)
 		return
-	}
-	if m.allPaused() {
+	case w.capped:
+		m.end("stopped", "cap")
+		return
+	default:
 		if m.cfg.Unattended && m.inputOver {
 			m.end("stopped", "only paused work is left")
 		}
-		return
-	}
-	if m.cappedWhy() {
-		m.end("stopped", "cap")
 		return
 	}
 	if m.idleFrom.IsZero() {
@@ -110,88 +110,104 @@ func (m *Machine) stuck(now time.Time) {
 	}
 }
 
-// stoppedWhy is why no credential can go on, when every one that waiting work could use is stopped.
-func (m *Machine) stoppedWhy() string {
-	if m.cfg.Direct {
-		return ""
+// outlook is what the waiting work waits for, all of it together.
+type outlook struct {
+	goesOn  bool   // some of it goes on by itself, now or after a wait
+	stopped string // some of it waits for a key that the platform refuses, or that nobody configured
+	capped  bool   // some of it waits for a cap to be raised
+}
+
+// outlook looks at the work of every domain. It is asked only while nothing is in flight.
+func (m *Machine) outlook() outlook {
+	var all outlook
+	for _, j := range m.jobs {
+		if why := m.stoppedFor(m.credential(j.Credential)); why != "" {
+			all.stopped = why
+		}
 	}
-	why := ""
+	if m.global.IsPaused() || m.provider.IsPaused() {
+		return all
+	}
+	if m.counts.Delayed > 0 || len(m.lookups) > 0 {
+		all.goesOn = true
+		return all
+	}
+	lanes := make(map[*frontier.Lane]outlook, len(m.front.Lanes))
 	for _, l := range m.front.Lanes {
-		if l.Size() == 0 {
+		lanes[l] = m.laneOutlook(l)
+	}
+	for _, d := range m.front.Domains {
+		if d.Waiting() <= 0 || d.Budget.IsPaused() {
 			continue
 		}
-		for _, c := range m.creds {
-			if !c.serves(l.Tenant) {
+		if d.InHand == 0 {
+			all.goesOn = true // not read yet
+			return all
+		}
+		for _, q := range d.Queues {
+			if q.Len() == 0 {
 				continue
 			}
-			w := or(c.budget.StoppedWhy(), c.account.StoppedWhy())
-			if w == "" {
-				return ""
+			l := lanes[q.Lane]
+			if l.goesOn {
+				return l
 			}
-			why = "credential " + c.name + " is stopped by the platform: " + w
-		}
-		if why == "" {
-			why = fmt.Sprintf("no credential serves tenant %q", l.Tenant)
+			all.capped = all.capped || l.capped
+			all.stopped = or(all.stopped, l.stopped)
 		}
 	}
-	return why
+	return all
 }
 
-// allPaused reports that everything that waits is held by a person.
-func (m *Machine) allPaused() bool {
-	if m.global.IsPaused() || m.provider.IsPaused() {
-		return true
+// laneOutlook is what a tenant's work waits for, its domains aside.
+func (m *Machine) laneOutlook(l *frontier.Lane) outlook {
+	switch {
+	case l.Stop != "":
+		return outlook{capped: true}
+	case l.Budget.IsPaused():
+		return outlook{}
+	case m.cfg.Direct:
+		return outlook{goesOn: true}
 	}
-	if len(m.paused) == 0 || m.wakes.Len() > 0 && !m.onlyPaused() {
-		return false
-	}
-	return m.onlyPaused()
-}
-
-// onlyPaused looks at the domains that still have work; it runs only when the run is idle and something is paused.
-func (m *Machine) onlyPaused() bool {
-	if m.counts.Delayed > 0 {
-		return false
-	}
-	any := false
-	for _, d := range m.front.Domains {
-		if d.Waiting() <= 0 {
-			continue
-		}
-		any = true
-		held := d.Budget.IsPaused()
-		for _, q := range d.Queues {
-			held = held || q.Lane.Budget.IsPaused()
-		}
-		if !held && !m.credentialsPaused() {
-			return false
-		}
-	}
-	return any
-}
-
-func (m *Machine) credentialsPaused() bool {
+	served := false
+	var o outlook
 	for _, c := range m.creds {
-		if !c.budget.IsPaused() && !c.account.IsPaused() {
-			return false
-		}
-	}
-	return len(m.creds) > 0
-}
-
-// cappedWhy reports that every tenant with waiting work has reached its cap.
-func (m *Machine) cappedWhy() bool {
-	capped := false
-	for _, l := range m.front.Lanes {
-		if l.Size() == 0 {
+		if !c.serves(l.Tenant) {
 			continue
 		}
-		if l.Stop == "" {
-			return false
+		served = true
+		switch why := m.stoppedFor(c); {
+		case why != "":
+			o.stopped = why
+		case !c.budget.IsPaused() && !c.account.IsPaused():
+			return outlook{goesOn: true}
 		}
-		capped = true
 	}
-	return capped
+	if !served {
+		o.stopped = fmt.Sprintf("no credential serves tenant %q", l.Tenant)
+	}
+	return o
+}
+
+// stoppedFor is why a credential can do nothing; empty: it can.
+func (m *Machine) stoppedFor(c *credential) string {
+	if c == nil {
+		return "the credential of a remote job is not configured any more"
+	}
+	if why := or(c.budget.StoppedWhy(), c.account.StoppedWhy()); why != "" {
+		return "credential " + c.name + " is stopped by the platform: " + why
+	}
+	return ""
+}
+
+// jobsGoOn reports that some remote job can be polled.
+func (m *Machine) jobsGoOn() bool {
+	for _, j := range m.jobs {
+		if m.stoppedFor(m.credential(j.Credential)) == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // asked carries out a person's act.

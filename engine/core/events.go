@@ -125,6 +125,15 @@ type Suspended struct{ For time.Duration }
 // Backpressure tells whether storage takes more work now.
 type Backpressure struct{ Full bool }
 
+// LostSubmit tells of a submit of before a restart whose answer never came, where the platform can be searched for it. Its
+// tasks are not among those queued.
+type LostSubmit struct {
+	Exchange   string // its intent stays until the search ends
+	Credential string
+	Tasks      []frontier.Task
+	Sent       time.Time
+}
+
 // Tick is a wake-up asked for by WakeAt, or an occasion to publish.
 type Tick struct{}
 
@@ -140,20 +149,22 @@ const (
 	Tell                     // an event for the run's log
 	LookupDone               // a lookup's call ended for good
 	Keep                     // keep the remote job
+	Settle                   // the intent of a submit that was searched for is settled: Exchange, or of Call
 	Ended                    // the run is over
 )
 
 // Action is one thing the machine asks for.
 type Action struct {
-	Do      Do
-	Call    *Call
-	Intent  bool
-	Settled []Settled
-	Wants   []Want
-	Cool    CoolChange
-	Event   Told
-	Job     *Job
-	End     Ending
+	Do       Do
+	Call     *Call
+	Intent   bool
+	Exchange string
+	Settled  []Settled
+	Wants    []Want
+	Cool     CoolChange
+	Event    Told
+	Job      *Job
+	End      Ending
 }
 
 // Settled is the new state of one task after a call.
@@ -217,6 +228,7 @@ type Job struct {
 	Next       time.Time
 	Done       bool
 
+	worst       float64 // credits reserved
 	polls       int
 	lastRunning time.Time // when it was last found running
 	brought     bool      // its next poll was brought forward
@@ -237,7 +249,8 @@ type Call struct {
 	Job      *Job
 	Worst    float64 // credits reserved
 
-	search   *search // it looks for a submit without an answer
+	search   *search       // it looks for a submit without an answer
+	backoff  time.Duration // of its tasks that go back together
 	slots    slots
 	one      [1]provider.Target
 	oneTask  [1]*frontier.Task

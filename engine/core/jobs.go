@@ -12,14 +12,15 @@ import (
 
 // handedOver turns a submit into a remote job, which keeps the submit's slots until it is terminal.
 func (m *Machine) handedOver(now time.Time, c *Call, r *provider.Reply) {
-	m.keepJob(now, c, r.Job, c.slots, c.Tasks, r.PollAfter)
+	m.keepJob(now, c, r.Job, c.slots, c.Tasks, c.Worst, r.PollAfter)
+	c.Worst = 0 // reserved until the job is terminal
 	c.slots.held = false
 }
 
 // keepJob begins to poll a job that holds these slots for these tasks.
-func (m *Machine) keepJob(now time.Time, c *Call, id string, s slots, tasks []*frontier.Task, pollAfter time.Duration) {
+func (m *Machine) keepJob(now time.Time, c *Call, id string, s slots, tasks []*frontier.Task, worst float64, pollAfter time.Duration) {
 	f := &m.cfg.Facts
-	j := &Job{ID: id, Credential: c.Credential, Tasks: append([]*frontier.Task(nil), tasks...), Submitted: s.sent, slots: s}
+	j := &Job{worst: worst, ID: id, Credential: c.Credential, Tasks: append([]*frontier.Task(nil), tasks...), Submitted: s.sent, slots: s}
 	j.slots.places = append([]place(nil), s.places...)
 	// The retention is counted from the submit, the shorter reading of the sheet.
 	j.Expires = s.sent.Add(f.Retention)
@@ -58,7 +59,7 @@ func (m *Machine) pollDue(now time.Time) {
 		}
 		m.polls = m.polls[1:]
 		j.due = false
-		if cr == nil || cr.budget.StoppedWhy() != "" {
+		if m.stoppedFor(cr) != "" {
 			m.again(now, j, now.Add(m.cfg.Facts.PollMax))
 			continue
 		}
@@ -87,7 +88,7 @@ func (m *Machine) poll(now time.Time, j *Job) {
 	c.slots = slots{sent: now, exchange: true, cred: j.slots.cred, lane: j.slots.lane}
 	m.take(now, &c.slots, kindGlobal, kindIP)
 	c.InFlight, c.Limit = m.global.InFlight(), m.global.Limit()
-	m.sent(c, "")
+	m.sent(c)
 	// Reading a finished result may destroy it: what was asked must be known after a crash.
 	m.do(Action{Do: Send, Call: c, Intent: true})
 }
@@ -170,6 +171,7 @@ func (m *Machine) terminal(now time.Time, c *Call, r *provider.Reply) {
 	j := c.Job
 	j.Done = true
 	delete(m.jobs, j.ID)
+	m.unreserve(j.slots.lane, j.worst)
 	m.jobEnded(now, j)
 	work := j.slots
 	m.release(&j.slots)
@@ -219,6 +221,8 @@ func (m *Machine) jobKept(now time.Time, ev JobKept) {
 	}
 	m.retake(&s)
 	j.slots = s
+	j.worst = m.cfg.Facts.WorstCredits * float64(len(j.Tasks))
+	m.reserve(s.lane, j.worst)
 	m.jobs[j.ID] = j
 	next := ev.Next
 	if next.Before(now) {

@@ -100,6 +100,7 @@ type Machine struct {
 	paused    map[budgetKey]bool
 	lookups   map[int64]*frontier.Task
 	inputOver bool
+	batchCap  int       // tasks of a batch at most, where the platform refused more; zero: its own limit
 	queuedAt  time.Time // when work was last queued
 	full      bool      // storage takes no more
 	drain     *Draining
@@ -119,24 +120,6 @@ type Machine struct {
 type budgetKey struct {
 	scope budget.Scope
 	name  string
-}
-
-// spending is what a tenant's, or the run's, caps are compared with.
-type spending struct {
-	credits, reserved float64
-	requests          int64
-	maxCredits        float64
-	maxRequests       int64
-}
-
-func (s *spending) allows(worst float64) bool {
-	if s == nil {
-		return true
-	}
-	if s.maxRequests > 0 && s.requests >= s.maxRequests {
-		return false
-	}
-	return s.maxCredits <= 0 || s.credits+s.reserved+worst <= s.maxCredits
 }
 
 // New makes a machine without work.
@@ -247,6 +230,8 @@ func (m *Machine) Step(now time.Time, ev Event) []Action {
 		m.lookupAsked(now, ev)
 	case InputEnded:
 		m.inputOver = true
+	case LostSubmit:
+		m.lostSubmit(now, ev)
 	case Draining:
 		m.draining(now, ev)
 	case Suspended:

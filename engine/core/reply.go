@@ -21,7 +21,7 @@ func (m *Machine) replied(now time.Time, r *Replied) {
 	}
 	delete(m.calls, c.ID)
 	c.settle = c.settle[:0]
-	m.charge(c, r.Reply.Credits)
+	m.pay(c.slots.lane, r.Reply.Credits)
 	switch {
 	case c.Job != nil:
 		m.polled(now, c, &r.Reply)
@@ -32,25 +32,11 @@ func (m *Machine) replied(now time.Time, r *Replied) {
 	default:
 		m.taskReplied(now, c, &r.Reply)
 	}
+	m.unreserve(c.slots.lane, c.Worst)
+	c.Worst = 0
 	m.storing++
 	m.do(Action{Do: Store, Call: c, Settled: c.settle})
 	m.unparkLanes()
-}
-
-// charge turns a reservation into what was really spent.
-func (m *Machine) charge(c *Call, credits float64) {
-	m.counts.Credits += credits
-	pay := func(s *spending) {
-		if s != nil {
-			s.reserved -= c.Worst
-			s.credits += credits
-		}
-	}
-	pay(m.spend[""])
-	if l := c.slots.lane; l != nil && l.Tenant != "" {
-		pay(m.spend[l.Tenant])
-	}
-	c.Worst = 0
 }
 
 // taskReplied handles the reply of a submit, a fetch, or the probe that stands for one.
@@ -112,6 +98,9 @@ func (m *Machine) settleItems(now time.Time, c *Call, s *slots, r *provider.Repl
 	}
 	for _, t := range c.Tasks {
 		if !done[t] {
+			if p := s.placeOf(c.Tasks, t); p != nil {
+				m.unresolved(now, p, false)
+			}
 			m.settle(now, c, -1, t, &provider.Item{Task: t.ID, Outcome: provider.Failed, Error: or(r.Error, "the answer does not speak of it")}, until)
 		}
 	}
@@ -187,6 +176,9 @@ func (m *Machine) blame(now time.Time, c *Call, r *provider.Reply) (*budget.Budg
 	case (r.Layer == provider.LayerAccount || r.Layer == provider.LayerPending) && s.n[kind] > 1:
 		// Nobody tells the limit, or what counts is not what we count: one fewer than that goes.
 		b.SlotsRefused(now, s.n[kind])
+	case r.Layer == provider.LayerPending && len(c.Tasks) > 1:
+		// Refused although nothing of ours waits: the tasks are counted, so fewer go at once.
+		m.batchCap = max(len(c.Tasks)/2, 1)
 	}
 	return b, until
 }

@@ -27,6 +27,11 @@ type search struct {
 	check   []string // jobs whose URLs the list does not tell, still to be looked at
 	seen    map[string]bool
 	tries   int
+	rounds  int     // times that the whole list was read in vain
+	worst   float64 // credits reserved
+
+	call     *Call  // the submit, of this process
+	exchange string // or its exchange, of before a restart
 }
 
 // unknown deals with a submit whose answer never came. Where the platform can be asked it is searched for; else it is
@@ -34,12 +39,13 @@ type search struct {
 func (m *Machine) unknown(now time.Time, c *Call, r *provider.Reply) {
 	if m.cfg.Facts.FindsLost {
 		s := &search{tasks: append([]*frontier.Task(nil), c.Tasks...), targets: append([]provider.Target(nil), c.Targets...), cred: c.slots.cred,
-			sent: c.Sent, page: 1, seen: map[string]bool{}}
+			sent: c.Sent, page: 1, seen: map[string]bool{}, worst: c.Worst, call: c}
+		c.Worst = 0
 		s.slots = c.slots
 		s.slots.places = append([]place(nil), c.slots.places...)
 		s.slots.held = false
 		m.searches++
-		m.lost = append(m.lost, s)
+		m.searchSoon(now, s)
 		m.tell("warn", budget.Credential, c.Credential, "a submit's answer never came: looking for it at the platform", c.firstTask())
 		for _, t := range c.Tasks {
 			t.Attempts++
@@ -88,7 +94,7 @@ func (m *Machine) searchDue(now time.Time) {
 		}
 		m.take(now, &c.slots, kindGlobal, kindIP)
 		c.Number = 1
-		m.sent(c, "")
+		m.sent(c)
 		m.do(Action{Do: Send, Call: c})
 	}
 }
@@ -129,6 +135,11 @@ func (m *Machine) searched(now time.Time, c *Call, r *provider.Reply) {
 	case len(s.check) > 0:
 	case r.More && s.page < searchPages && c.Call.Job == "":
 		s.page++
+	case s.rounds+1 < len(m.searchAt(s)):
+		s.rounds++
+		s.page, s.seen = 1, map[string]bool{}
+		m.searchSoon(now, s)
+		return
 	default:
 		m.abandonSearch(now, c, s)
 		return
@@ -136,19 +147,72 @@ func (m *Machine) searched(now time.Time, c *Call, r *provider.Reply) {
 	m.lost = append(m.lost, s)
 }
 
+// searchAt are the times after a submit at which it is looked for. A batch stands in the platform's list at once, a single
+// scrape only when it has ended.
+func (m *Machine) searchAt(s *search) []time.Duration {
+	if len(s.tasks) > 1 {
+		return []time.Duration{0, 15 * time.Second}
+	}
+	return []time.Duration{0, 15 * time.Second, 45 * time.Second, 90 * time.Second}
+}
+
+// searchSoon lets the next round of a search begin at its time.
+func (m *Machine) searchSoon(now time.Time, s *search) {
+	at := s.sent.Add(m.searchAt(s)[s.rounds])
+	if at.After(now) {
+		m.wakes.Set(at, frontier.WakeSearch, s)
+		return
+	}
+	m.lost = append(m.lost, s)
+}
+
+// lostSubmit searches for a submit of before a restart.
+func (m *Machine) lostSubmit(now time.Time, ev LostSubmit) {
+	s := &search{cred: m.credential(ev.Credential), sent: ev.Sent, page: 1, seen: map[string]bool{}, exchange: ev.Exchange}
+	s.slots = slots{cred: s.cred, sent: ev.Sent}
+	for i := range ev.Tasks {
+		t := new(frontier.Task)
+		*t = ev.Tasks[i]
+		m.tasks[t.ID] = t
+		s.tasks = append(s.tasks, t)
+		s.targets = append(s.targets, provider.Target{Task: t.ID, URL: t.URL, Home: t.Home})
+		s.slots.places = append(s.slots.places, place{domain: m.home(t)})
+		m.counts.InFlight++
+	}
+	if len(s.tasks) == 0 {
+		return
+	}
+	s.slots.lane = m.front.Lane(s.tasks[0].Tenant)
+	if s.cred != nil {
+		s.slots.pending = m.pendingJobs(s.cred, m.kindFor(len(s.tasks)))
+	}
+	s.worst = m.cfg.Facts.WorstCredits * float64(len(s.tasks))
+	m.reserve(s.slots.lane, s.worst)
+	m.searches++
+	m.tell("warn", budget.Credential, ev.Credential, "a submit's answer never came before the restart: looking for it at the platform", s.tasks[0].ID)
+	m.searchSoon(now, s)
+}
+
+// searchEnded settles the intent of a submit that was searched for.
+func (m *Machine) searchEnded(s *search) {
+	m.searches--
+	m.do(Action{Do: Settle, Call: s.call, Exchange: s.exchange})
+}
+
 // found goes on with a lost submit as the remote job that it became.
 func (m *Machine) found(now time.Time, c *Call, s *search, f provider.Found) {
-	m.searches--
+	m.searchEnded(s)
 	m.tell("info", budget.Credential, c.Credential, fmt.Sprintf("the submit without an answer was found as job %s", f.Job), s.tasks[0].ID)
 	work := s.slots
 	work.sent = s.sent
 	m.retake(&work)
-	m.keepJob(now, c, f.Job, work, s.tasks, 0)
+	m.keepJob(now, c, f.Job, work, s.tasks, s.worst, 0)
 }
 
 // abandonSearch ends a search that found nothing.
 func (m *Machine) abandonSearch(now time.Time, c *Call, s *search) {
-	m.searches--
+	m.searchEnded(s)
+	m.unreserve(s.slots.lane, s.worst)
 	for _, t := range s.tasks {
 		t.Attempts-- // settle counts the search's own exchange, which served no task
 		m.counts.Attempts--

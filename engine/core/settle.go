@@ -79,6 +79,13 @@ func (m *Machine) refusedTask(now time.Time, t *frontier.Task, s *Settled, d Dec
 // retryLater delays a task by its own backoff, or by the wait its answer named when that is longer.
 func (m *Machine) retryLater(now time.Time, c *Call, t *frontier.Task, s *Settled, d Decision) {
 	wait := budget.Wait(max(t.Tries-1, 0), m.rng)
+	if c != nil && len(c.Targets) > 1 {
+		// What was one batch comes back at one time, so that it can be one again.
+		if c.backoff == 0 {
+			c.backoff = wait
+		}
+		wait = c.backoff
+	}
 	if d.Wait > 0 {
 		wait = max(wait, d.Wait+budget.Jitter(d.Wait, m.rng))
 	}
@@ -178,7 +185,8 @@ func (m *Machine) notSent(now time.Time, c *Call) {
 		return
 	}
 	delete(m.calls, c.ID)
-	m.charge(c, 0)
+	m.unreserve(c.slots.lane, c.Worst)
+	c.Worst = 0
 	m.counts.Requests--
 	m.void(&c.slots)
 	m.endExchange(&c.slots)
