@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/simulator"
 	"dev.scrapetop/engine/view"
+	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/dashboard"
 	draw "dev.scrapetop/ui/screen" // the tests have a screen of their own
 
@@ -106,7 +108,11 @@ func (a *app) draw(ctx context.Context, d drive, p picture) error {
 	if err != nil {
 		return broken("draw the dashboard: %w", err)
 	}
-	svg := draw.SVG(lines, p.size.w, p.size.h)
+	theme, err := loadTheme(cmp.Or(a.globals.theme, themes.Default))
+	if err != nil {
+		return usage("theme: %w", err)
+	}
+	svg := draw.SVG(lines, p.size.w, p.size.h, theme.Light)
 	if p.output == "" || p.output == "-" {
 		_, err = fmt.Fprint(a.std.Out, svg)
 	} else {

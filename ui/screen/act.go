@@ -170,7 +170,7 @@ func (p *Picture) CooldownQuestion() *Question {
 	q := &Question{}
 	q.Title = "End the cooldown of " + widget.Truncate(r.Domain, 44) + "?"
 	q.Lines = []string{
-		"A wait of " + widget.Clock(min(r.Full, longest)) + " was set; " + until(r.Until, p.Now) +
+		"A wait of " + widget.Clock(wholeWait(r.Full)) + " was set; " + until(r.Until, p.Now) +
 			" are left. A request sent now is likely to be refused, and the next cooldown may be longer.",
 		"", "Cause: " + orUnknown(r.Cause) + "      429 in 15 min: " + widget.Thousands(r.Recent429),
 	}

@@ -3,6 +3,8 @@ package screen
 import (
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"dev.scrapetop/engine/view"
 	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/widget"
@@ -31,7 +33,13 @@ func (p *Picture) detailPane(w, h int, focused bool) []string {
 		lines = append(lines, p.countdown(row("countdown"), r, 20).String(), row("reason").Text(themes.Text, orUnknown(r.Cause)).String())
 	}
 	if d != nil && d.Next != "" {
-		lines = append(lines, row(p.nextLabel(r)).Text(themes.Text, nextWords(d)).String())
+		for i, line := range strings.Split(ansi.Wrap(nextWords(d), max(inner-12, 1), ""), "\n") {
+			label := ""
+			if i == 0 {
+				label = p.nextLabel(r)
+			}
+			lines = append(lines, row(label).Text(themes.Text, line).String())
+		}
 	}
 	lines = append(lines, p.remainingLine(row("remaining"), r).String())
 	lines = append(lines, row("tasks").Text(themes.Text, countIn(r.Queue, 9)+" waiting   "+countIn(r.Accepted, 9)+" accepted   "+
@@ -80,7 +88,7 @@ func (p *Picture) stateLine(l *widget.Line, r *view.DomainRow, d *view.DomainDet
 
 func (p *Picture) countdown(l *widget.Line, r *view.DomainRow, bar int) *widget.Line {
 	l.Strong(true).Text(themes.Cool, until(r.Until, p.Now)).Strong(false)
-	l.Text(themes.Text, " of "+widget.Clock(min(r.Full, longest))+"  ")
+	l.Text(themes.Text, " of "+widget.Clock(wholeWait(r.Full))+"  ")
 	return l.Passed(passed(r.Until, p.Now, r.Full), bar)
 }
 

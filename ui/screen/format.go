@@ -64,6 +64,9 @@ func within(share float64) float64 {
 // longest is more than any wait that is scheduled; what is longer is not told apart.
 const longest = 999 * 24 * time.Hour
 
+// wholeWait rounds a wait up to the second, as the countdown does: what is left is never more than the whole.
+func wholeWait(d time.Duration) time.Duration { return min(max(d, 0), longest) + time.Second - 1 }
+
 // until is the countdown to a deadline.
 func until(at, now time.Time) string { return widget.Countdown(min(at.Sub(now), longest)) }
 

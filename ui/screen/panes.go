@@ -208,7 +208,7 @@ func (p *Picture) cooldownsPane(w, h int) []string {
 		l := p.Look.Line(inner)
 		l.Fit(themes.Text, cooldownName(c), name, widget.Left).Gap(1)
 		l.Strong(true).Fit(themes.Cool, until5(c.Until, p.Now), 5, widget.Right).Strong(false).Gap(1)
-		l.Fit(themes.Dim, widget.ShortClock(min(c.Full, longest)), 5, widget.Right).Gap(1)
+		l.Fit(themes.Dim, widget.ShortClock(wholeWait(c.Full)), 5, widget.Right).Gap(1)
 		if bar := min(inner-name-13-20, 12); bar >= 4 {
 			l.Passed(passed(c.Until, p.Now, c.Full), bar).Gap(1)
 		}

@@ -18,8 +18,14 @@ const (
 	svgLine   = 17.46
 	svgBase   = 13.92 // ascent: where the baseline is within a line
 	svgMargin = 12.0
-	svgBack   = "#14181f"
-	svgFore   = "#d8dee6"
+)
+
+// paper is a terminal's own colours.
+type paper struct{ back, fore string }
+
+var (
+	darkPaper  = paper{back: "#14181f", fore: "#d8dee6"}
+	lightPaper = paper{back: "#ffffff", fore: "#1f2328"}
 )
 
 // pen is the SGR state of a cell. The zero pen is the terminal's default; colours are "#rrggbb", empty for default.
@@ -29,28 +35,32 @@ type pen struct {
 }
 
 // SVG draws lines, as a screen returns them (text and SGR sequences only), as a picture of w by h cells on a dark
-// background. Lines beyond h and cells beyond w are cut; other escape sequences are dropped.
-func SVG(lines []string, w, h int) string {
+// background, or on a light one. Lines beyond h and cells beyond w are cut; other escape sequences are dropped.
+func SVG(lines []string, w, h int, light bool) string {
+	sheet := darkPaper
+	if light {
+		sheet = lightPaper
+	}
 	w, h = max(w, 1), max(h, 1)
 	var b strings.Builder
 	width, height := float64(w)*svgCell+2*svgMargin, float64(h)*svgLine+2*svgMargin
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s">`+"\n",
 		num(width), num(height), num(width), num(height))
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", svgBack)
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="6" fill="%s"/>`+"\n", sheet.back)
 	fmt.Fprintf(&b, `<g font-family="'DejaVu Sans Mono',monospace" font-size="%s" fill="%s" xml:space="preserve">`+"\n",
-		num(svgFont), svgFore)
+		num(svgFont), sheet.fore)
 	for y, line := range lines {
 		if y == h {
 			break
 		}
-		svgRow(&b, line, y, w)
+		svgRow(&b, sheet, line, y, w)
 	}
 	b.WriteString("</g>\n</svg>\n")
 	return b.String()
 }
 
 // svgRow writes one line as runs of equal style.
-func svgRow(b *strings.Builder, line string, y, w int) {
+func svgRow(b *strings.Builder, sheet paper, line string, y, w int) {
 	var (
 		p, run pen
 		text   strings.Builder
@@ -58,7 +68,7 @@ func svgRow(b *strings.Builder, line string, y, w int) {
 	)
 	flush := func() {
 		if x > at {
-			svgRun(b, run, text.String(), at, x-at, y)
+			svgRun(b, sheet, run, text.String(), at, x-at, y)
 		}
 		text.Reset()
 		at = x
@@ -92,14 +102,14 @@ func svgRow(b *strings.Builder, line string, y, w int) {
 	flush()
 }
 
-func svgRun(b *strings.Builder, p pen, text string, x, cells, y int) {
+func svgRun(b *strings.Builder, sheet paper, p pen, text string, x, cells, y int) {
 	fg, bg := p.fg, p.bg
 	if p.rev {
 		if fg == "" {
-			fg = svgFore
+			fg = sheet.fore
 		}
 		if bg == "" {
-			bg = svgBack
+			bg = sheet.back
 		}
 		fg, bg = bg, fg
 	}

@@ -33,7 +33,7 @@ func TestSVGPutsRunsOnTheGrid(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := SVG([]string{tt.line, "", "beyond"}, 12, 2)
+			got := SVG([]string{tt.line, "", "beyond"}, 12, 2, false)
 			wellFormed(t, got)
 			if strings.Contains(got, "beyond") {
 				t.Error("a line beyond the height was drawn")
@@ -54,12 +54,12 @@ func TestSVGPutsRunsOnTheGrid(t *testing.T) {
 	}
 }
 
-func TestSVGOfNothingIsAPicture(t *testing.T) { wellFormed(t, SVG(nil, 0, -3)) }
+func TestSVGOfNothingIsAPicture(t *testing.T) { wellFormed(t, SVG(nil, 0, -3, true)) }
 
 func FuzzSVG(f *testing.F) {
 	f.Add("\x1b[38;2;1mx\x1b[", 10)
 	f.Add("\xff\x9b1m\x00<&>", 1)
-	f.Fuzz(func(t *testing.T, line string, w int) { wellFormed(t, SVG([]string{line}, w%300, 1)) })
+	f.Fuzz(func(t *testing.T, line string, w int) { wellFormed(t, SVG([]string{line}, w%300, 1, false)) })
 }
 
 func wellFormed(t *testing.T, svg string) {
@@ -70,6 +70,14 @@ func wellFormed(t *testing.T, svg string) {
 			return
 		} else if err != nil {
 			t.Fatalf("not XML: %v\n%q", err, svg)
+		}
+	}
+}
+
+func TestSVGOfALightThemeIsLight(t *testing.T) {
+	for light, want := range map[bool]string{false: darkPaper.back, true: lightPaper.back} {
+		if got := SVG([]string{"x"}, 4, 1, light); !strings.Contains(got, `rx="6" fill="`+want) {
+			t.Errorf("light %v: %s", light, got)
 		}
 	}
 }
