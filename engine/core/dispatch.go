@@ -58,7 +58,8 @@ func (m *Machine) startGate(now time.Time) budget.Gate {
 		}
 	}
 	if f := &m.cfg.Facts; f.RateLimit > 0 && f.PollsCount {
-		if left, at := m.ip.Left(now); left < 1+pollsOwed*(len(m.jobs)+1) {
+		need := min(1+pollsOwed*(len(m.jobs)+1), f.RateLimit) // a tiny window lets one in when it is empty
+		if left, at := m.ip.Left(now); left < need {
 			return budget.Gate{Why: budget.Quota, At: at}
 		}
 	}
