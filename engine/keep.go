@@ -23,6 +23,7 @@ type batch struct {
 	settled   []string
 	jobs      []storage.RemoteJob
 	cooldowns []storage.Cooldown
+	learned   []storage.Learned
 	events    []storage.Event
 	totals    storage.Totals
 	state     storage.RunState
@@ -48,7 +49,7 @@ func (l *loop) flush(now time.Time) {
 	}
 	tx := storage.Tx{
 		Run: l.Engine.run.ID, Tasks: b.tasks, Attempts: b.attempts, Results: b.results, Intents: b.intents, Settled: b.settled,
-		Jobs: b.jobs, Cooldowns: b.cooldowns, Events: b.events, State: b.state, Reason: b.reason, Finished: b.finished, Totals: b.totals,
+		Jobs: b.jobs, Cooldowns: b.cooldowns, Learned: b.learned, Events: b.events, State: b.state, Reason: b.reason, Finished: b.finished, Totals: b.totals,
 	}
 	was := &l.written
 	t := &tx.Totals

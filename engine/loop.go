@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"dev.scrapetop/engine/budget"
@@ -33,27 +32,29 @@ type loop struct {
 	ctx    context.Context // ends when the calls in flight are abandoned
 	cancel context.CancelFunc
 
-	flight   map[uint64]*flying
-	current  *outcome // whose actions are being carried out
-	batch    batch
-	written  core.Counts // counters already handed to storage
-	bytes    int64
-	skips    int64
-	started  time.Time // of this drive
-	tallied  time.Time // up to when the active time was written
-	marked   time.Time // when calls in flight were last marked
-	looking  bool      // pauses are being read
-	blind    bool      // the last reading failed
-	busy     time.Time // when something was last in flight
-	pauses   map[[2]string]bool
-	nextSee  time.Time // when pauses are read next
-	full     bool
-	ending   *core.Ending
-	failed   error
-	loading  bool
-	pausedAt time.Time
-	drainBy  time.Time
-	sleep    sleepWatch
+	flight    map[uint64]*flying
+	current   *outcome // whose actions are being carried out
+	batch     batch
+	written   core.Counts // counters already handed to storage
+	bytes     int64
+	skips     int64
+	started   time.Time       // of this drive
+	tallied   time.Time       // up to when the active time was written
+	marked    time.Time       // when calls in flight were last marked
+	refused   map[string]bool // domains whose budgets learned since they were last written
+	learnedAt time.Time
+	looking   bool      // pauses are being read
+	blind     bool      // the last reading failed
+	busy      time.Time // when something was last in flight
+	pauses    map[[2]string]bool
+	nextSee   time.Time // when pauses are read next
+	full      bool
+	ending    *core.Ending
+	failed    error
+	loading   bool
+	pausedAt  time.Time
+	drainBy   time.Time
+	sleep     sleepWatch
 
 	tally   *view.Tally
 	picture picture
@@ -69,7 +70,7 @@ type flying struct {
 }
 
 func newLoop(e *Engine) *loop {
-	return &loop{Engine: e, flight: map[uint64]*flying{}, pauses: map[[2]string]bool{}, loading: true, tally: &view.Tally{}}
+	return &loop{Engine: e, flight: map[uint64]*flying{}, pauses: map[[2]string]bool{}, refused: map[string]bool{}, loading: true, tally: &view.Tally{}}
 }
 
 // run feeds the core until the run is over and everything is on disk.
@@ -157,6 +158,10 @@ func (l *loop) tick() {
 		l.drain(reason)
 	}
 	l.markFlying(now)
+	if now.Sub(l.learnedAt) >= learnedEvery {
+		l.keepLearned(now)
+		l.flush(now)
+	}
 	if now.Sub(l.tallied) >= totalsEvery {
 		l.batch.dirty = true
 		l.flush(now)
@@ -209,6 +214,9 @@ func (l *loop) act(now time.Time, a core.Action) {
 		l.refill(a.Wants)
 	case core.Cooled:
 		l.batch.cool(a.Cool, now)
+		if a.Cool.Scope == budget.Domain {
+			l.refused[a.Cool.Key] = true
+		}
 	case core.Tell:
 		l.event(a.Event.Level, string(a.Event.Scope), a.Event.Key, a.Event.Text, a.Event.Task)
 	case core.LookupDone:
@@ -299,54 +307,6 @@ func (l *loop) fed(f fed) {
 	l.step(q)
 }
 
-// command carries out a person's act.
-func (l *loop) command(c Command) {
-	scope := budget.Scope(c.Scope)
-	switch c.Verb {
-	case Pause, Resume:
-		l.setPause(c)
-	case PauseRun:
-		l.pausedAt = time.Now()
-		l.event("info", "global", "", "the run is paused", 0)
-		l.step(core.Asked{Verb: "pause", Scope: budget.Global})
-	case ResumeRun:
-		l.pausedAt = time.Time{}
-		l.event("info", "global", "", "the run goes on", 0)
-		l.step(core.Asked{Verb: "resume", Scope: budget.Global})
-	case SetLimit:
-		text := "the ceiling in flight is left to the engine again"
-		if c.Limit > 0 {
-			text = "the ceiling in flight is set to " + strconv.Itoa(c.Limit)
-		}
-		l.event("info", c.Scope, c.Key, text, 0)
-		l.step(core.Asked{Verb: "limit", Scope: scope, Key: c.Key, Limit: c.Limit})
-	case EndCooldown:
-		l.event("info", c.Scope, c.Key, "the cooldown was ended by hand: one probe goes out", 0)
-		l.step(core.Asked{Verb: "end cooldown", Scope: scope, Key: c.Key})
-	case Drain:
-		l.drain("stopped by you")
-	case Abandon:
-		l.step(core.Draining{Reason: "stopped by you", Abandon: true})
-	}
-	l.publish(time.Now(), true)
-}
-
-// drain stops starts and gives what is in flight one exchange's time.
-func (l *loop) drain(reason string) {
-	if !l.drainBy.IsZero() {
-		return
-	}
-	timeout := l.cfg.Timeout
-	if timeout <= 0 {
-		timeout = l.provider.Facts().Timeout
-	}
-	l.drainBy = time.Now().Add(timeout)
-	l.event("info", "global", "", "draining: nothing new starts, what is in flight may finish", 0)
-	l.batch.state = storage.RunDraining
-	l.batch.dirty = true
-	l.step(core.Draining{Reason: reason, By: l.drainBy})
-}
-
 // finish writes what is left and gives the run back.
 func (l *loop) finish() (Ending, error) {
 	l.cancel()
@@ -356,6 +316,7 @@ func (l *loop) finish() (Ending, error) {
 		end.State, end.Reason = storage.RunFailed, l.failed.Error()
 	}
 	l.returnFlying()
+	l.keepLearned(now)
 	l.batch.state, l.batch.reason = end.State, end.Reason
 	l.batch.finished = now
 	l.batch.dirty = true

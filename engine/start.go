@@ -25,7 +25,7 @@ func (l *loop) start(ctx context.Context) error {
 	}
 	l.ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	now := time.Now()
-	l.started, l.tallied, l.marked, l.nextSee = now, now, now, now
+	l.started, l.tallied, l.marked, l.nextSee, l.learnedAt = now, now, now, now, now
 	l.exchange = "x" + strconv.FormatInt(l.Engine.run.ID, 36) + "-" + strconv.FormatInt(now.UnixMilli(), 36) + "-" + strconv.FormatInt(int64(os.Getpid()), 36) + "-"
 	l.sleep.begin(now, l.cfg.Transport == nil)
 	if l.cfg.Seed == 0 {

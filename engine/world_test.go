@@ -118,3 +118,23 @@ func TestDemoWorld(t *testing.T) {
 		}
 	})
 }
+
+// TestLearnedLimitsAreKept: what a run found out about a limit stands in the view, in words too.
+func TestLearnedLimitsAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := simulator.New(simulator.Options{Sites: []simulator.Site{{Host: "five.test", Policy: simulator.Policy{
+			Latency: simulator.Latency{Median: 200 * time.Millisecond}, Limits: []simulator.Limit{{Kind: simulator.Concurrency, N: 5}},
+		}}}})
+		var learned []storage.Learned
+		driveRun(t, Config{}, w.RoundTripper(), urls("five.test", 200), func(e *Engine) {
+			time.Sleep(40 * time.Second)
+			var err error
+			if learned, err = e.store.LearnedLimits(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		if len(learned) != 1 || learned[0].Kind != "concurrency" || learned[0].Key != "five.test" || *learned[0].QuotaLimit != 5 || learned[0].Evidence == "" {
+			t.Fatalf("%+v", learned)
+		}
+	})
+}

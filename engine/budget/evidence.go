@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 )
 
 // evidence says in words what the finder believes and what that rests on; empty: it was never refused.
@@ -64,4 +65,28 @@ func short(x float64) string {
 		return strconv.Itoa(int(math.Round(x)))
 	}
 	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+// Learned is what a budget found out about a limit that nobody told.
+type Learned struct {
+	Kind      string        // concurrency, window, rate
+	Limit     int           // at once, or in a window, or at once above a rate
+	Window    time.Duration // of a window
+	PerSecond float64       // of a rate
+}
+
+// Learned is what the budget found out; false: nothing was refused yet.
+func (b *Budget) Learned() (Learned, bool) {
+	f := b.find
+	switch {
+	case b.slots.edge:
+		return Learned{Kind: "concurrency", Limit: b.slots.limit}, true
+	case f == nil || f.study == nil:
+		return Learned{}, false
+	case f.model.kind == windowModel:
+		return Learned{Kind: "window", Limit: int(f.model.limit), Window: time.Duration(f.model.span * float64(time.Second))}, true
+	case f.model.kind == bucketModel:
+		return Learned{Kind: "rate", Limit: max(1, int(math.Round(f.model.limit))), PerSecond: f.model.rate}, true
+	}
+	return Learned{Kind: "concurrency", Limit: f.w}, true
 }
