@@ -208,12 +208,15 @@ func (p *Picture) cooldownsCompact(w int) string {
 func (p *Picture) capacityCompact(w int) string {
 	l := p.Look.Line(w).Text(themes.Dim, "left ")
 	caps, role := p.worstCap()
+	if len(p.Data.Frame.Caps) == 0 && len(p.Data.Frame.Budgets) > 0 {
+		caps = "" // the keys need the room
+	}
 	items := p.capacities(p.Data.Frame.Budgets, 1)
 	if len(items) == 0 {
 		return l.Text(themes.Dim, "not told").Right(role, caps).String()
 	}
 	c := items[0]
-	text := " " + c.value
+	text := " " + strings.TrimSuffix(c.value, " left")
 	if c.note != "" {
 		text += " " + strings.TrimSuffix(c.note, " ago")
 	}

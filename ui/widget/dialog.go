@@ -61,8 +61,8 @@ func (d Dialog) buttons(look *Look, inner int) []string {
 		need += Width(b) + 6 + between
 	}
 	if need > inner {
-		between, after = 0, 0
-		need -= 4*len(d.Buttons) - 2
+		need -= 2*len(d.Buttons) + len(d.Buttons) - 1
+		between, after = 1, 0
 	}
 	if len(d.Buttons) > 0 && need <= inner {
 		l := look.Line(inner).Gap((inner - need) / 2)
