@@ -79,7 +79,8 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 	case keys.LimitUp:
 		m.act(m.list.Limit(m.data, 1, m.askedLimits(), m.yours))
 	case keys.EndCooldown:
-		m.askCooldown()
+		p := m.picture()
+		m.endWait(m.list.EndCooldown(m.data, p), p.CooldownQuestion())
 	case keys.Undo:
 		m.takeBack()
 	case keys.Copy:
@@ -105,6 +106,8 @@ func (m *Model) doBudget(action keys.Action) bool {
 		m.changed()
 	case action == keys.Pause:
 		m.act(m.list.PauseBudget(m.data))
+	case action == keys.EndCooldown || action == keys.Probe:
+		m.endWait(m.picture().ProbeBudget())
 	default:
 		return false
 	}
@@ -160,8 +163,8 @@ func (m *Model) disabled(action keys.Action) string {
 	if m.list.OnBudgets(m.data, m.tab) {
 		// Their pane has rows of its own.
 		none = false
-		if action == keys.EndCooldown && !over {
-			return "here p pauses a key or account; c is for domains: Tab to their pane"
+		if action == keys.EndCooldown || action == keys.Probe {
+			return m.noProbe(over)
 		}
 	}
 	switch action {
@@ -179,6 +182,14 @@ func (m *Model) disabled(action keys.Action) string {
 		if action == keys.EndCooldown {
 			return m.list.EndCooldown(m.data, m.picture()).Why
 		}
+	case keys.Probe:
+		switch {
+		case len(m.data.Budgets) == 0:
+			return "there is no key or account to probe"
+		case m.panes() < 2:
+			return "keys and accounts are chosen on panes, which need 120x36"
+		}
+		return "a key or account is probed: Tab to Remaining"
 	case keys.PauseRun:
 		switch {
 		case over:
@@ -220,6 +231,20 @@ func (m *Model) disabled(action keys.Action) string {
 		}
 	}
 	return ""
+}
+
+// noProbe tells why no probe of the selected key or account can be asked for.
+func (m *Model) noProbe(over bool) string {
+	switch state := m.data.Frame.Run.State; {
+	case over:
+		return "no run is going"
+	case state == "draining":
+		return "the run is stopping"
+	case state == "paused":
+		return "the run is paused: P resumes it"
+	}
+	act, _ := m.picture().ProbeBudget()
+	return act.Why
 }
 
 func (m *Model) panes() int { return screen.Panes(m.tab, m.w, m.h) }
@@ -364,12 +389,10 @@ func (m *Model) showAlerts() {
 	})
 }
 
-// askCooldown asks before a cooldown is ended.
-func (m *Model) askCooldown() {
-	p := m.picture()
-	act := m.list.EndCooldown(m.data, p)
-	q := p.CooldownQuestion()
+// endWait puts a question before an act on a wait; without one it acts at once.
+func (m *Model) endWait(act screen.Act, q *screen.Question) {
 	if q == nil || act.Why != "" {
+		m.act(act)
 		return
 	}
 	m.openQuestion(&question{

@@ -30,6 +30,7 @@ const (
 	LimitDown   Action = "limit down"
 	LimitUp     Action = "limit up"
 	EndCooldown Action = "end cooldown"
+	Probe       Action = "one probe" // of the selected key or account
 	Undo        Action = "undo"
 	Copy        Action = "copy"
 
@@ -108,6 +109,7 @@ type Binding struct {
 	// first). The footer shows bindings by rising Rank, and drops them from the highest; zero is never shown.
 	Label, Short, Foot string
 	Rank               int
+	Seldom             bool // in the footer only while it can do something
 }
 
 // Disabled tells why an action can do nothing now, in words for the user; the empty string: it can. A nil Disabled

@@ -117,7 +117,7 @@ func footer(mode Mode, width int) string {
 func TestFooter(t *testing.T) {
 	for name, c := range map[string]struct{ got, want string }{
 		"domains, standard": {footer(Domains, 78), "?:Help  /:Filter  p:Pause  s:Sort  [ ]:Limit  c:End cool  Enter:Open  q:Quit"},
-		"overview, full":    {footer(Overview, 140), "?:Help  /:Filter  p:Pause/resume  c:End cooldown  Enter:Open  Tab:Pane  !:Alerts  P:All  Z:Freeze  y:Copy  t:Theme  q:Quit"},
+		"overview, full":    {footer(Overview, 140), "?:Help  /:Filter  p:Pause/resume  r:One probe  c:End cooldown  Enter:Open  Tab:Pane  !:Alerts  P:All  Z:Freeze  y:Copy  t:Theme  q:Quit"},
 		"compact":           {footer(Overview, 38), "?:Help  /:Filter  p:Pause  q:Quit"},
 		"nothing fits":      {footer(Overview, 0), "?:Help  q:Quit"},
 		"filter":            {footer(FilterRow, 78), "Enter:Keep  Esc:Clear  ↑ ↓:Move  F10:Quit"},
@@ -145,6 +145,11 @@ func TestADisabledActionStaysAndSaysWhy(t *testing.T) {
 	}
 	if !found {
 		t.Error("the footer dropped the disabled action")
+	}
+	for _, s := range Footer(Overview, 200, func(Action) string { return "not now" }) {
+		if s.Action == Probe {
+			t.Error("a seldom action is shown while it can do nothing")
+		}
 	}
 	entries := Search(Domains, "cooldown", why)
 	if len(entries) != 1 || entries[0].Action != EndCooldown || entries[0].Off != "not cooling" || !entries[0].Asks {
@@ -189,6 +194,11 @@ func TestSearch(t *testing.T) {
 	} {
 		if got := first(Domains, query); got != want {
 			t.Errorf("%q finds %q, want %q", query, got, want)
+		}
+	}
+	for _, query := range []string{"r", "top-up", "reopen"} {
+		if got := first(Overview, query); got != Probe {
+			t.Errorf("%q finds %q", query, got)
 		}
 	}
 	stops := Search(Domains, "stop", nil)

@@ -23,7 +23,8 @@ func (s Segment) Cells() int {
 const between = 2
 
 // Footer returns the keys that matter in mode, most wanted first, as many as fit into width cells with two spaces between
-// them: with short labels when the long ones do not fit, then without the least wanted. Help stays, and Quit or what
+// them: with short labels when the long ones do not fit, then without the least wanted. A seldom one is not shown while it can
+// do nothing. Help stays, and Quit or what
 // closes the mode; if not even these fit they are returned all the same and the line is cut.
 func Footer(mode Mode, width int, disabled Disabled) []Segment {
 	var bindings []Binding
@@ -55,6 +56,9 @@ func segments(bindings []Binding, disabled Disabled, short bool) []Segment {
 	out := make([]Segment, 0, len(bindings))
 	for _, b := range bindings {
 		s := Segment{Action: b.Action, Key: b.Foot, Label: b.Label, Off: disabled.why(b.Action) != ""}
+		if s.Off && b.Seldom {
+			continue
+		}
 		if s.Key == "" {
 			s.Key = Show(b.Keys[0])
 		}

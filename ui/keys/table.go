@@ -55,6 +55,8 @@ var table = []Binding{
 		Synonyms: []string{"limit", "faster", "nice", "concurrency"}},
 	{Action: EndCooldown, Keys: []string{"c"}, Modes: screens, Group: GroupAct, Help: "end the cooldown", Asks: true,
 		Synonyms: []string{"wake", "retry now", "wait"}, Label: "End cooldown", Short: "End cool", Rank: 6},
+	{Action: Probe, Keys: []string{"r"}, Modes: overview, Group: GroupAct, Help: "one probe of a stopped or cooling key or account; asks while it cools",
+		Synonyms: []string{"retry", "reopen", "unstop", "top-up", "credential", "quota"}, Label: "One probe", Short: "Probe", Rank: 4, Seldom: true},
 	{Action: Undo, Keys: []string{"u"}, Modes: screens, Group: GroupAct, Help: "undo the last act", Synonyms: []string{"revert", "take back"}},
 	{Action: Copy, Keys: []string{"y"}, Modes: screens, Group: GroupAct, Help: "copy the row", Synonyms: []string{"yank", "clipboard"},
 		Label: "Copy", Rank: 13},

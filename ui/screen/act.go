@@ -2,6 +2,7 @@ package screen
 
 import (
 	"slices"
+	"time"
 
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/view"
@@ -167,14 +168,19 @@ func (p *Picture) CooldownQuestion() *Question {
 	if r == nil {
 		return nil
 	}
+	return p.endWait(r.Domain, r.Until, r.Full, "Cause: "+orUnknown(r.Cause)+"      429 in 15 min: "+widget.Thousands(r.Recent429))
+}
+
+// endWait is the question before a wait is ended; cause is why it was set.
+func (p *Picture) endWait(called string, end time.Time, full time.Duration, cause string) *Question {
 	q := &Question{}
-	q.Title = "End the cooldown of " + widget.Truncate(r.Domain, 44) + "?"
+	q.Title = "End the cooldown of " + widget.Truncate(called, 44) + "?"
 	q.Lines = []string{
-		"A wait of " + widget.Clock(wholeWait(r.Full)) + " was set; " + until(r.Until, p.Now) +
+		"A wait of " + widget.Clock(wholeWait(full)) + " was set; " + until(end, p.Now) +
 			" are left. A request sent now is likely to be refused, and the next cooldown may be longer.",
-		"", "Cause: " + orUnknown(r.Cause) + "      429 in 15 min: " + widget.Thousands(r.Recent429),
+		"", cause,
 	}
-	q.Brief = []string{until(r.Until, p.Now) + " are left. Sent now it is likely refused, and the next wait may be longer."}
+	q.Brief = []string{until(end, p.Now) + " are left. Sent now it is likely refused, and the next wait may be longer."}
 	q.Buttons = []string{"Keep waiting", "End it"}
 	q.Hint = "e: end it   Esc: keep waiting"
 	return q

@@ -5,6 +5,7 @@ import (
 
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/view"
+	"dev.scrapetop/ui/widget"
 )
 
 // BudgetID names a budget that is no domain, as the engine does: what a command carries.
@@ -33,9 +34,36 @@ func (s *List) PauseBudget(d *Data) Act {
 	id, row := d.Budgets[s.budget(d)], d.Frame.Budgets[s.budget(d)]
 	pause := engine.Command{Verb: engine.Pause, Scope: id.Scope, Key: id.Key}
 	resume := engine.Command{Verb: engine.Resume, Scope: id.Scope, Key: id.Key}
-	called := row.Scope + " " + row.Key
+	called := budgetName(&row)
 	if row.State == view.StatePause {
 		return Act{Do: []engine.Command{resume}, Undo: []engine.Command{pause}, Text: "resumed " + called}
 	}
 	return Act{Do: []engine.Command{pause}, Undo: []engine.Command{resume}, Text: "paused " + called + "; what is in flight finishes"}
 }
+
+// ProbeBudget asks for one probe of the selected budget. The platform's stop is lifted for it without a question: it is what
+// a user does who has topped up or mended the key. A wait is ended after question, which is nil for a stop.
+func (p *Picture) ProbeBudget() (act Act, question *Question) {
+	d, s := p.Data, p.List
+	if len(d.Budgets) == 0 {
+		return Act{Why: "no key or account is told"}, nil
+	}
+	id, row := d.Budgets[s.budget(d)], &d.Frame.Budgets[s.budget(d)]
+	called := budgetName(row)
+	act.Do = []engine.Command{{Verb: engine.EndCooldown, Scope: id.Scope, Key: id.Key}}
+	switch {
+	case row.State == view.StatePause:
+		return Act{Why: called + " is paused by you: p resumes it"}, nil
+	case row.Stopped != "":
+		act.Text = "asked for one probe of " + called + "; its answer reopens it or stops it again"
+		return act, nil
+	case row.Until.After(p.Now):
+		act.Text = "ending the cooldown of " + called + ": one probe first"
+		return act, p.endWait(called, row.Until, row.Full, "Cause: "+orUnknown(row.Cause)+"      refused in the run: "+widget.Thousands(row.Limited))
+	case row.State == view.StateCool || row.State == view.StateBlock:
+		return Act{Why: called + ": one probe is the next to go or out already"}, nil
+	}
+	return Act{Why: called + " is not stopped and does not cool"}, nil
+}
+
+func budgetName(b *view.BudgetRow) string { return b.Scope + " " + b.Key }

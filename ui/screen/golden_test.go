@@ -29,12 +29,19 @@ func TestGoldenFrames(t *testing.T) {
 	}{
 		{"overview", Overview, func(*Picture) {}},
 		{"overview-platform", Overview, platform},
+		{"overview-key", Overview, func(p *Picture) {
+			platform(p)
+			p.List.Pane, p.List.Budget = paneCapacity, p.Data.Budgets[1]
+		}},
 		{"domains", Domains, pictures()["detail"]},
 		{"help", Domains, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
 		{"stopped", Overview, pictures()["stopped"]},
 		{"norun", Overview, pictures()["empty"]},
 	} {
 		for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 10}} {
+			if c.name == "overview-key" && ClassOf(size[0], size[1]) < Full {
+				continue // there are no panes to choose a key on
+			}
 			name := fmt.Sprintf("%s-%dx%d.txt", c.name, size[0], size[1])
 			t.Run(name, func(t *testing.T) {
 				p := newPicture(look, c.tab, size[0], size[1])
@@ -46,7 +53,7 @@ func TestGoldenFrames(t *testing.T) {
 				if p.Over != nil {
 					mode = keys.HelpMode
 				}
-				p.Footer = func(w int) string { return Footer(look, mode, w, nil) }
+				p.Footer = func(w int) string { return Footer(look, mode, w, p.probeOnly) }
 				got := strings.Join(p.Draw(), "\n") + "\n"
 				file := filepath.Join("testdata", name)
 				if *update {
@@ -67,6 +74,18 @@ func TestGoldenFrames(t *testing.T) {
 			})
 		}
 	}
+}
+
+// probeOnly disables the probe where none can be asked for, as the dashboard does, and nothing else.
+func (p *Picture) probeOnly(action keys.Action) string {
+	if action != keys.Probe {
+		return ""
+	}
+	if !p.List.OnBudgets(p.Data, p.Tab) {
+		return "elsewhere"
+	}
+	act, _ := p.ProbeBudget()
+	return act.Why
 }
 
 // difference are the lines that differ.

@@ -278,6 +278,9 @@ func (p *Picture) capacityPane(w, h int) []string {
 	pane := widget.Pane{Title: "Remaining, as last reported", Focused: p.List.Pane == paneCapacity}
 	if cursor >= 0 {
 		pane.Right = "p: pause"
+		if act, _ := p.ProbeBudget(); act.Why == "" {
+			pane.Right = "r: probe" // both do not fit; p is in the footer too
+		}
 	}
 	return pane.Draw(p.Look, w, h, lines)
 }
