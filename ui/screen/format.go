@@ -157,3 +157,6 @@ func plural(n int, noun string) string {
 	}
 	return widget.Thousands(int64(n)) + " " + noun + "s"
 }
+
+// clockOf is the time of day of an instant in the picture's zone.
+func (p *Picture) clockOf(t time.Time) string { return t.In(p.Now.Location()).Format(time.TimeOnly) }

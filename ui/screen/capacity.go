@@ -1,0 +1,197 @@
+package screen
+
+import (
+	"slices"
+
+	"dev.scrapetop/engine/view"
+	"dev.scrapetop/themes"
+	"dev.scrapetop/ui/widget"
+)
+
+// capacityPane is what is left as last reported: credentials, accounts and tenants first, then the domains that have least.
+func (p *Picture) capacityPane(w, h int) []string {
+	inner := widget.Inner(w)
+	name := min(max(inner-26, 8), 40)
+	lines := make([]string, 0, max(h, 0))
+	all, budgets := p.capacities(p.Data.Frame.Budgets, max(h-2, 1)), len(p.Data.Frame.Budgets)
+	room, first, cursor := max(h-2, 0), 0, -1
+	if budgets > room {
+		room = max(room-1, 0)
+	}
+	if p.List.OnBudgets(p.Data, Overview) {
+		cursor = p.List.budget(p.Data)
+		first = max(cursor-room+1, 0)
+	}
+	shown := all[first:min(first+room, len(all))]
+	for i, c := range shown {
+		l := p.Look.Line(inner)
+		if budgets > 0 {
+			if first+i == cursor {
+				l.Strong(true).Repeat(themes.Focus, p.Look.Glyphs.Cursor, 1).Gap(1)
+			} else {
+				l.Gap(2)
+			}
+		}
+		l.Fit(themes.Text, c.name, max(name-l.Cells(), 0), widget.Left).Gap(1)
+		l.Fit(c.role, c.value, 12, widget.Right).Gap(1)
+		l.Text(themes.Dim, c.note)
+		lines = append(lines, l.String())
+	}
+	if more := budgets - len(shown); more > 0 {
+		lines = append(lines, p.Look.Text(themes.Dim, "and "+widget.Thousands(int64(more))+" more: z on this pane shows them", inner))
+	}
+	if len(lines) == 0 {
+		lines = append(lines, p.Look.Text(themes.Dim, p.nothingTold(), inner))
+	}
+	pane := widget.Pane{Title: "Remaining, as last reported", Focused: p.List.Pane == paneCapacity}
+	if cursor >= 0 {
+		pane.Right = "p: pause"
+		if act, _ := p.ProbeBudget(); act.Why == "" {
+			pane.Right = "r: probe" // both do not fit; p is in the footer too
+		}
+	}
+	return pane.Draw(p.Look, w, h, lines)
+}
+
+// capacity is one reported number.
+type capacity struct {
+	name, value, note string
+	role              themes.Role
+}
+
+// nothingTold says why no report is shown: no answer yet, or answers without any.
+func (p *Picture) nothingTold() string {
+	if slices.ContainsFunc(p.Data.Frame.Domains.Rows, func(r view.DomainRow) bool { return r.Remaining.Asked }) {
+		return "no header has told a limit"
+	}
+	return "nothing reported yet"
+}
+
+// capacities are the budgets, and after them the scarcest of the domains that told a limit: n of them in all, or all
+// budgets where those are more.
+func (p *Picture) capacities(budgets []view.BudgetRow, n int) []capacity {
+	var out []capacity
+	for i := range budgets {
+		out = append(out, p.budget(&budgets[i]))
+	}
+	if len(out) >= n {
+		return out
+	}
+	rows := slices.Clone(p.Data.Frame.Domains.Rows)
+	rows = slices.DeleteFunc(rows, func(r view.DomainRow) bool { return !r.Remaining.Known })
+	slices.SortStableFunc(rows, func(a, b view.DomainRow) int { return scarce(a.Remaining).compare(scarce(b.Remaining)) })
+	for i := range rows[:min(len(rows), n-len(out))] {
+		r := &rows[i]
+		out = append(out, capacity{name: r.Domain, value: remaining(r.Remaining, 11) + lowMark(r.Remaining), note: p.reportAge(r.Remaining), role: lowRole(r.Remaining)})
+	}
+	return out
+}
+
+// budget tells a credential, an account or another shared budget: why it does not start anything, or else what is free of
+// its slots or left of its window with the age of that report, or else what it has in flight.
+func (p *Picture) budget(b *view.BudgetRow) capacity {
+	c := capacity{name: b.Key, role: themes.Text}
+	if b.Scope != "credential" {
+		c.name = b.Scope + " " + b.Key
+	}
+	r := b.Remaining
+	switch {
+	case b.Stopped != "":
+		c.value, c.note, c.role = "STOPPED", b.Stopped, themes.Bad
+		return c
+	case !r.Known && b.Limit > 0:
+		c.value = ofLimit(b.InFlight, b.Limit) + " busy"
+	case !r.Known:
+		c.value = countIn(int64(b.InFlight), 6) + " busy"
+	case r.Kind == "concurrency":
+		c.value, c.note, c.role = remaining(r, 7)+" free", p.reportAge(r), lowRole(r)
+	default:
+		c.value, c.note, c.role = remaining(r, 7)+lowMark(r)+" left", p.reportAge(r), lowRole(r)
+	}
+	switch {
+	case b.State == view.StatePause:
+		c.note, c.role = "paused by you", themes.Pause
+	case b.Until.After(p.Now):
+		c.note, c.role = "cools "+until5(b.Until, p.Now), themes.Cool
+	case r.Known && r.ResetAt.After(p.Now) && r.Remaining == 0:
+		c.note = "resets " + until5(r.ResetAt, p.Now)
+	}
+	return c
+}
+
+// budgetsLine is the credentials and accounts of a platform run in one line: what is free, how old that is, what cools.
+func (p *Picture) budgetsLine(w int) string {
+	l := p.Look.Line(w)
+	if w >= 80 {
+		l.Gap(1)
+	}
+	for i := range p.Data.Frame.Budgets {
+		c := p.budget(&p.Data.Frame.Budgets[i])
+		item := c.name + " " + c.value
+		if c.note != "" {
+			item += " " + c.note
+		}
+		if rest := "+" + widget.Count(int64(len(p.Data.Frame.Budgets)-i)); i > 0 && l.Room() < widget.Width(item)+len(rest)+2 {
+			return l.Right(themes.Dim, rest+" ").String()
+		}
+		l.Text(c.role, item).Gap(3)
+	}
+	return l.String()
+}
+
+func lowMark(r view.Remaining) string {
+	if low(r) {
+		return "!"
+	}
+	return ""
+}
+
+func lowRole(r view.Remaining) themes.Role {
+	switch {
+	case !r.Known:
+		return themes.Dim
+	case low(r):
+		return themes.Warn
+	}
+	return themes.Text
+}
+
+// reportAge is how old a reported value is; one that is older than its window says so.
+func (p *Picture) reportAge(r view.Remaining) string {
+	if !r.Known {
+		return ""
+	}
+	a := widget.Age(p.Now.Sub(r.At))
+	if stale(r, p.Now) {
+		return p.Look.Glyphs.Stale + a + " old"
+	}
+	return a + " ago"
+}
+
+// scarcity orders reports: the smallest share left first, those without a limit behind them, those without a value last.
+type scarcity struct {
+	class int
+	share float64
+}
+
+func scarce(r view.Remaining) scarcity {
+	switch {
+	case !r.Known:
+		return scarcity{class: 2}
+	case !r.HasLimit:
+		return scarcity{class: 1, share: float64(r.Remaining)}
+	}
+	return scarcity{share: share(float64(r.Remaining), float64(r.Limit))}
+}
+
+func (a scarcity) compare(b scarcity) int {
+	switch {
+	case a.class != b.class:
+		return a.class - b.class
+	case a.share < b.share:
+		return -1
+	case a.share > b.share:
+		return 1
+	}
+	return 0
+}
