@@ -165,7 +165,6 @@ func TestAlertsAreToastedOnceAndCounted(t *testing.T) {
 	d.seesNot("! 2 alerts")
 }
 
-// TestOnTheEnginesReadModel drives the dashboard on what really answers it.
 // onModel answers from a read model and notes commands.
 type onModel struct {
 	*script

@@ -1,0 +1,100 @@
+package dashboard
+
+import (
+	"runtime"
+
+	"dev.scrapetop/themes"
+	"dev.scrapetop/ui/keys"
+	"dev.scrapetop/ui/screen"
+)
+
+// disabled tells why an action can do nothing now; it is shown in the help and as the answer to the key.
+func (m *Model) disabled(action keys.Action) string {
+	frozen, none := !m.frozenAt.IsZero(), m.row() < 0
+	over := m.fresh && !m.data.Frame.Live
+	if m.list.OnBudgets(m.data, m.tab) {
+		// Their pane has rows of its own.
+		none = false
+		if action == keys.EndCooldown || action == keys.Probe {
+			return m.noProbe(over)
+		}
+	}
+	switch action {
+	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom, keys.Tag, keys.TagAll, keys.Copy:
+		if none && m.data.Frame.Domains.Matched == 0 {
+			return "there are no domains to move on"
+		}
+	case keys.Pause, keys.LimitDown, keys.LimitUp, keys.EndCooldown:
+		switch {
+		case over:
+			return "no run is going"
+		case none && len(m.list.Tags) == 0:
+			return "no domain is selected"
+		}
+		if action == keys.EndCooldown {
+			return m.list.EndCooldown(m.data, m.picture()).Why
+		}
+	case keys.Probe:
+		switch {
+		case len(m.data.Budgets) == 0:
+			return "there is no key or account to probe"
+		case m.panes() < 2:
+			return "keys and accounts are chosen on panes, which need 120x36"
+		}
+		return "a key or account is probed: Tab to Remaining"
+	case keys.PauseRun:
+		switch {
+		case over:
+			return "no run is going"
+		case m.data.Frame.Run.State == "draining":
+			return "the run is stopping"
+		}
+	case keys.ClearTags:
+		if len(m.list.Tags) == 0 {
+			return "nothing is tagged"
+		}
+	case keys.Undo:
+		if m.undo == nil {
+			return "nothing to undo"
+		}
+	case keys.Next, keys.Previous:
+		if m.list.Filter == "" {
+			return "no filter is set: / sets one"
+		}
+	case keys.Filter, keys.Sort, keys.Reverse, keys.Faults, keys.RangeLonger, keys.RangeShorter:
+		if frozen {
+			return "the picture is frozen: Z"
+		}
+	case keys.NextPane, keys.LastPane, keys.Zoom:
+		if m.panes() < 2 {
+			return "panes need 120x36"
+		}
+	case keys.Detail:
+		if screen.ClassOf(m.w, m.h) < screen.Standard {
+			return "the detail needs 80x24"
+		}
+	case keys.NextTheme, keys.LastTheme:
+		if m.profile == themes.NoColor {
+			return "colours are off"
+		}
+	case keys.Suspend:
+		if runtime.GOOS == "windows" {
+			return "there is no job control here"
+		}
+	}
+	return ""
+}
+
+// noProbe tells why no probe of the selected key or account can be asked for.
+func (m *Model) noProbe(over bool) string {
+	switch state := m.data.Frame.Run.State; {
+	case over:
+		return "no run is going"
+	case state == "draining":
+		return "the run is stopping"
+	case state == "paused":
+		return "the run is paused: P resumes it"
+	}
+	act, _ := m.picture().ProbeBudget()
+	return act.Why
+}
