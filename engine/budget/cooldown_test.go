@@ -312,3 +312,59 @@ func TestRowsOfFailures(t *testing.T) {
 		t.Error("a good probe ends the hold")
 	}
 }
+
+// TestWaitAnnouncedWhileTheProbeIsOut: a call sent before the cut is refused with a longer wait while the probe is out.
+// However the probe ends, that wait holds.
+func TestWaitAnnouncedWhileTheProbeIsOut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct {
+		name string
+		end  func(b *Budget, now, sent time.Time)
+	}{
+		{"answered", func(b *Budget, now, sent time.Time) { b.Answered(now, sent, 1, true) }},
+		{"lost", func(b *Budget, now, _ time.Time) { b.ProbeLost(now, rng) }},
+		{"refused", func(b *Budget, now, sent time.Time) {
+			b.Refused(now, Refusal{Sent: sent, InFlight: 1, Wait: time.Second, Announced: true, Probe: true}, rng)
+		}},
+		{"never sent", func(b *Budget, _, _ time.Time) { b.ProbeVoid() }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := New(Domain, "a", Limits{Find: true})
+			b.Start(t0)
+			b.Start(t0)
+			b.Refused(after(time.Second), Refusal{Sent: t0, InFlight: 2, Wait: time.Second, Announced: true}, rng)
+			probe := after(5 * time.Second)
+			if !b.Gate(probe).OK || !b.Start(probe) {
+				t.Fatal("no probe")
+			}
+			late := after(6 * time.Second)
+			until, _ := b.Refused(late, Refusal{Sent: t0, InFlight: 1, Wait: time.Minute, Announced: true}, rng)
+			if until.Before(late.Add(time.Minute)) {
+				t.Fatalf("it cools until %v", until)
+			}
+			c.end(b, after(7*time.Second), probe)
+			if g := b.Gate(until.Add(-time.Second)); g.Why != Cooldown {
+				t.Errorf("inside the wait: %+v", g)
+			}
+			b.Release()
+			b.Release()
+			b.Release()
+			if g := b.Gate(b.Cooldown().Until); !g.OK {
+				t.Errorf("after it: %+v", g)
+			}
+		})
+	}
+}
+
+// TestPausedRunGoesOnPolling: polls free what they wait for, also while a person holds the run.
+func TestPausedRunGoesOnPolling(t *testing.T) {
+	b := New(Global, "", Limits{InFlight: 1})
+	b.SetPaused(true)
+	if b.Gate(t0).Why != Paused || !b.PollGate(t0).OK {
+		t.Errorf("gate %+v, polls %+v", b.Gate(t0), b.PollGate(t0))
+	}
+	b.Start(t0)
+	if b.PollGate(t0).OK {
+		t.Error("a poll passes the ceiling")
+	}
+}

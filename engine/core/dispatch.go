@@ -107,6 +107,16 @@ func (m *Machine) pick(now time.Time, l *frontier.Lane) (*credential, budget.Gat
 
 // startFrom starts a call for the lane's next task, or for as many of its next tasks as a batch may carry.
 func (m *Machine) startFrom(now time.Time, l *frontier.Lane, cred *credential) {
+	if cred != nil && l.Ready(2) < 2 {
+		// A single task may be counted by another queue of the platform than the batches that pick looked at.
+		if p := m.pendingJobs(cred, m.kindFor(1)); p != nil {
+			if g := p.Gate(now); !g.OK {
+				l.Parked = true
+				m.wakeShared(g.At)
+				return
+			}
+		}
+	}
 	t, d := m.next(now, l)
 	if t == nil {
 		return
@@ -153,7 +163,9 @@ func (m *Machine) next(now time.Time, l *frontier.Lane) (*frontier.Task, *fronti
 	}
 	if g := d.Budget.Gate(now); !g.OK {
 		m.park(d, g)
-		m.spill(now, d, g)
+		if g.Why == budget.Paused || g.At.Sub(now) >= spillAfter && len(m.tasks) >= m.cfg.InMemory/2 {
+			m.giveBackDomain(d)
+		}
 		return nil, nil
 	}
 	if m.late(now, t) {
@@ -176,9 +188,7 @@ func (m *Machine) next(now time.Time, l *frontier.Lane) (*frontier.Task, *fronti
 		}
 	}
 	q.Pop()
-	if d.InHand < m.low(d) {
-		m.front.WantRefill(d)
-	}
+	m.wantMore(d)
 	l.Rotate()
 	return t, d
 }
@@ -218,6 +228,7 @@ func (m *Machine) putBack(c *Call) {
 			m.counts.Retries--
 		}
 		m.front.Return(d, t)
+		m.wakeDomain(d) // its own tasks of this call may have filled it
 	}
 }
 

@@ -117,6 +117,12 @@ type outlook struct {
 	capped  bool   // some of it waits for a cap to be raised
 }
 
+// add takes in what other work waits for.
+func (o *outlook) add(other outlook) {
+	o.capped = o.capped || other.capped
+	o.stopped = or(o.stopped, other.stopped)
+}
+
 // outlook looks at the work of every domain. It is asked only while nothing is in flight.
 func (m *Machine) outlook() outlook {
 	var all outlook
@@ -132,6 +138,7 @@ func (m *Machine) outlook() outlook {
 		all.goesOn = true
 		return all
 	}
+	barren := false
 	lanes := make(map[*frontier.Lane]outlook, len(m.front.Lanes))
 	for _, l := range m.front.Lanes {
 		lanes[l] = m.laneOutlook(l)
@@ -140,9 +147,12 @@ func (m *Machine) outlook() outlook {
 		if d.Waiting() <= 0 || d.Budget.IsPaused() {
 			continue
 		}
-		if d.InHand == 0 {
+		if d.Stored > 0 && !d.Barren {
 			all.goesOn = true // not read yet
 			return all
+		}
+		if d.Stored > 0 {
+			barren = true
 		}
 		for _, q := range d.Queues {
 			if q.Len() == 0 {
@@ -152,8 +162,14 @@ func (m *Machine) outlook() outlook {
 			if l.goesOn {
 				return l
 			}
-			all.capped = all.capped || l.capped
-			all.stopped = or(all.stopped, l.stopped)
+			all.add(l)
+		}
+	}
+	if barren { // whose work it is stands in storage; it is that of tenants that are held
+		for _, l := range m.front.Lanes {
+			if l.Held {
+				all.add(lanes[l])
+			}
 		}
 	}
 	return all
@@ -219,7 +235,7 @@ func (m *Machine) asked(now time.Time, ev Asked) {
 		if ev.Scope == budget.Domain {
 			d := m.front.Domain(ev.Key)
 			d.Budget.SetUserLimit(ev.Limit)
-			m.front.Wake(d)
+			m.wakeDomain(d)
 			m.mark(d)
 		}
 	case "end cooldown":
@@ -229,10 +245,11 @@ func (m *Machine) asked(now time.Time, ev Asked) {
 		}
 		if ev.Scope == budget.Domain {
 			d := m.front.Domain(ev.Key)
-			m.front.Wake(d)
+			m.wakeDomain(d)
 			m.mark(d)
 		}
 	}
+	m.holdsChanged = true
 	m.unparkLanes()
 }
 
@@ -248,7 +265,10 @@ func (m *Machine) pause(ev Asked, on bool) {
 	}
 	if ev.Scope == budget.Domain {
 		if d := m.front.Domains[ev.Key]; d != nil {
-			m.front.Wake(d)
+			if on {
+				m.giveBackDomain(d)
+			}
+			m.wakeDomain(d)
 			m.mark(d)
 		}
 	}

@@ -25,6 +25,7 @@ func (m *Machine) keepJob(now time.Time, c *Call, id string, s slots, tasks []*f
 	// The retention is counted from the submit, the shorter reading of the sheet.
 	j.Expires = s.sent.Add(f.Retention)
 	j.slots.exchange = false
+	j.slots.probe = [kinds]bool{} // the hand-over answered them; its targets' are still out
 	m.jobs[j.ID] = j
 	for _, t := range j.Tasks {
 		t.Attempts++

@@ -104,6 +104,6 @@ func (m *Machine) robotsRead(now time.Time, ev RobotsRead) {
 		d.Budget.SetGap(ev.Delay)
 		d.Log.CrawlDelay = ev.Delay
 	}
-	m.front.Wake(d)
+	m.wakeDomain(d)
 	m.mark(d)
 }

@@ -95,17 +95,20 @@ type Machine struct {
 	searches int // under way, wherever they wait
 	nextID   uint64
 
-	refills   int
-	ended     map[int64]struct{} // tasks whose end was stored while a refill was under way
-	paused    map[budgetKey]bool
-	lookups   map[int64]*frontier.Task
-	inputOver bool
-	batchCap  int       // tasks of a batch at most, where the platform refused more; zero: its own limit
-	queuedAt  time.Time // when work was last queued
-	full      bool      // storage takes no more
-	drain     *Draining
-	over      bool
-	storing   int // Store actions not yet acknowledged
+	refills      int
+	barren       []*frontier.Domain // of which everything that is stored is held
+	frees        int                // how often a tenant was held no longer
+	holdsChanged bool               // which tenants are held is to be looked at again
+	ended        map[int64]struct{} // tasks whose end was stored while a refill was under way
+	paused       map[budgetKey]bool
+	lookups      map[int64]*frontier.Task
+	inputOver    bool
+	batchCap     int       // tasks of a batch at most, where the platform refused more; zero: its own limit
+	queuedAt     time.Time // when work was last queued
+	full         bool      // storage takes no more
+	drain        *Draining
+	over         bool
+	storing      int // Store actions not yet acknowledged
 
 	counts   Counts
 	spend    map[string]*spending // by tenant; "" is the run
@@ -244,6 +247,7 @@ func (m *Machine) Step(now time.Time, ev Event) []Action {
 	m.pollDue(now)
 	m.searchDue(now)
 	m.dispatch(now)
+	m.rehold()
 	m.refill()
 	m.ending(now)
 	return m.out
@@ -279,10 +283,7 @@ func (m *Machine) wake(now time.Time) {
 			if d.WakeAt.Equal(w.At) {
 				d.WakeAt = time.Time{}
 			}
-			m.front.Wake(d)
-			if d.InHand == 0 {
-				m.front.WantRefill(d)
-			}
+			m.wakeDomain(d)
 			m.mark(d)
 		case frontier.WakeShared:
 			m.wakeAt = time.Time{}
@@ -337,6 +338,7 @@ func (m *Machine) park(d *frontier.Domain, g budget.Gate) {
 func (m *Machine) queued(c DomainCount) {
 	d := m.front.Domain(c.Domain)
 	d.Stored += c.N
+	d.Barren, d.Grown = false, d.Grown || d.Reading
 	if d.Oldest.IsZero() || !c.Oldest.IsZero() && c.Oldest.Before(d.Oldest) {
 		d.Oldest = c.Oldest
 	}
@@ -365,7 +367,7 @@ func (m *Machine) suspended(gap time.Duration) {
 	}
 	for _, d := range m.front.Domains { // once in a suspend: the one walk over all domains
 		d.Budget.Shorten(gap)
-		m.front.Wake(d)
+		m.wakeDomain(d)
 	}
 	m.unparkLanes()
 }

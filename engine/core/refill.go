@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"time"
 
-	"dev.scrapetop/engine/budget"
 	"dev.scrapetop/engine/frontier"
 )
 
@@ -39,6 +38,9 @@ func (m *Machine) refill() {
 			break
 		}
 		d := taken[0]
+		if d.AfterID == 0 {
+			d.Pass = m.frees
+		}
 		n := min(max(m.low(d)+m.low(d)/2, 4), refillMost, room)
 		room -= n
 		wants = append(wants, Want{Domain: d.Name, N: n, AfterPriority: d.AfterPriority, AfterID: d.AfterID})
@@ -54,11 +56,12 @@ func (m *Machine) refill() {
 func (m *Machine) refilled(now time.Time, ev Refilled) {
 	m.refills--
 	got := make(map[string]int, len(ev.Wants))
-	fresh := make(map[string]int, len(ev.Wants))
+	fresh, held := make(map[string]int, len(ev.Wants)), make(map[string]int)
 	for _, r := range ev.Reused {
 		d := m.front.Domain(r.Domain)
 		got[r.Domain]++
 		fresh[r.Domain]++
+		d.Fruitful = true
 		d.Passed(r.Priority, r.ID)
 		d.Stored--
 		m.counts.Pending--
@@ -76,7 +79,13 @@ func (m *Machine) refilled(now time.Time, ev Refilled) {
 		if _, done := m.ended[w.ID]; done {
 			continue
 		}
+		if m.passOver(w) {
+			held[w.Domain]++
+			d.Skipped = true
+			continue
+		}
 		fresh[w.Domain]++
+		d.Fruitful = true
 		t := new(frontier.Task)
 		*t = w.Task
 		d.Stored--
@@ -97,16 +106,21 @@ func (m *Machine) refilled(now time.Time, ev Refilled) {
 			m.front.WantRefill(d)
 			continue
 		}
+		grown := d.Grown
+		d.Grown = false
 		if got[w.Domain] < w.N {
-			if w.AfterID == 0 && fresh[w.Domain] == 0 {
+			if w.AfterID == 0 && fresh[w.Domain] == 0 && held[w.Domain] == 0 && !grown {
 				// Read from the start and nothing new: the count was ahead of the rows.
 				m.counts.Pending -= d.Stored
 				d.Stored = 0
 			}
-			d.AfterPriority, d.AfterID = 0, 0
+			if grown {
+				d.Fruitful = true // what came while it was read may have been missed
+			}
+			m.passed(d)
 		}
-		if d.InHand < m.low(d) && !d.Parked {
-			m.front.WantRefill(d)
+		if !d.Parked {
+			m.wantMore(d)
 		}
 	}
 	if m.refills == 0 {
@@ -135,22 +149,3 @@ func hostOf(raw string) string {
 
 // spillAfter is the wait beyond which a closed domain's untried tasks leave a memory that is half full.
 const spillAfter = 30 * time.Second
-
-// spill gives back the memory of a domain that will be closed for long.
-func (m *Machine) spill(now time.Time, d *frontier.Domain, g budget.Gate) {
-	if g.At.IsZero() || g.At.Sub(now) < spillAfter || len(m.tasks) < m.cfg.InMemory/2 {
-		return
-	}
-	for _, q := range d.Queues {
-		for range q.Len() {
-			t := q.Pop()
-			if t.Attempts > 0 || t.Hop || t.Lookup {
-				m.front.Push(d, t)
-				continue
-			}
-			delete(m.tasks, t.ID)
-			d.Stored++
-		}
-	}
-	d.AfterPriority, d.AfterID = 0, 0
-}

@@ -283,6 +283,7 @@ func (m *Machine) stop(c *Call, d Decision, r *provider.Reply) *budget.Budget {
 		why += ": " + r.Error
 	}
 	b.Stop(why)
+	m.holdsChanged = true
 	m.tell("error", d.Stops, b.Name, "stopped by the platform ("+why+"); its work stays pending", 0)
 	return b
 }

@@ -44,6 +44,11 @@ func (m *Machine) unknown(now time.Time, c *Call, r *provider.Reply) {
 		s.slots = c.slots
 		s.slots.places = append([]place(nil), c.slots.places...)
 		s.slots.held = false
+		// Its probes ended without an answer; whatever is found later is nobody's probe.
+		s.slots.probe = [kinds]bool{}
+		for i := range s.slots.places {
+			s.slots.places[i].probe = false
+		}
 		m.searches++
 		m.searchSoon(now, s)
 		m.tell("warn", budget.Credential, c.Credential, "a submit's answer never came: looking for it at the platform", c.firstTask())
@@ -105,7 +110,11 @@ func (m *Machine) searched(now time.Time, c *Call, r *provider.Reply) {
 	s := c.search
 	m.endExchange(&c.slots)
 	m.readCapacity(now, &c.slots, r)
-	m.counts.Attempts++
+	defer func() {
+		if len(c.settle) == 0 { // an exchange that served no task
+			m.counts.Attempts++
+		}
+	}()
 	var blamed *budget.Budget
 	if r.Outcome == provider.Limited && r.Layer == provider.LayerRate {
 		blamed, _ = m.blame(now, c, r)
@@ -214,8 +223,6 @@ func (m *Machine) abandonSearch(now time.Time, c *Call, s *search) {
 	m.searchEnded(s)
 	m.unreserve(s.slots.lane, s.worst)
 	for _, t := range s.tasks {
-		t.Attempts-- // settle counts the search's own exchange, which served no task
-		m.counts.Attempts--
 		m.onceMore(now, c, t, provider.Transport, "the submit was not found at the platform")
 	}
 }

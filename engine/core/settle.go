@@ -14,7 +14,9 @@ import (
 // refused.
 func (m *Machine) settle(now time.Time, c *Call, index int, t *frontier.Task, item *provider.Item, until time.Time) {
 	t.Attempts++
-	d := Decide(m.verdict(item.Outcome, item.Layer, item.Signal, t, nil))
+	v := m.verdict(item.Outcome, item.Layer, item.Signal, t, nil)
+	v.Resubmit = v.Resubmit && c.Job != nil // a lost result; a lost submit has its own rule (onceMore)
+	d := Decide(v)
 	if d.Try {
 		t.Tries++
 	}

@@ -104,7 +104,7 @@ func (m *Machine) release(s *slots) {
 	for i := range s.places {
 		d := s.places[i].domain
 		d.Budget.Release()
-		m.front.Wake(d)
+		m.wakeDomain(d)
 		m.mark(d)
 	}
 	m.unparkLanes()
@@ -154,13 +154,15 @@ func (m *Machine) void(s *slots) {
 // unresolved frees a domain's probe when the reply said nothing of the target: after a refusal by somebody else another
 // may go at once, after a fault only after a backoff.
 func (m *Machine) unresolved(now time.Time, p *place, refused bool) {
-	switch {
-	case !p.probe:
-	case refused:
+	if !p.probe {
+		return
+	}
+	if refused {
 		p.domain.Budget.ProbeVoid()
-	default:
+	} else {
 		p.domain.Budget.ProbeLost(now, m.rng)
 	}
+	m.wakeDomain(p.domain) // the slot may be kept for longer
 }
 
 // kindOf is the kind of shared budget that a scope names.

@@ -85,6 +85,7 @@ func (m *Machine) affordable(l *frontier.Lane, tasks int) bool {
 		m.drain = &Draining{Reason: "cap"}
 	case tenant == roomNever:
 		l.Stop = "cap"
+		m.holdsChanged = true
 		m.tell("warn", budget.Tenant, l.Tenant, "the tenant's cap is reached: nothing more of it is started", 0)
 	default:
 		l.Parked = true // what is under way gives back what it does not need

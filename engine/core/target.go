@@ -55,7 +55,7 @@ func (m *Machine) learnTarget(now time.Time, c *Call, s *slots, p *place, t *fro
 			m.tell("info", budget.Domain, d.Name, "the probe was answered: reopening in steps", t.ID)
 			m.do(Action{Do: Cooled, Cool: CoolChange{Scope: budget.Domain, Key: d.Name}})
 		}
-		m.front.Wake(d)
+		m.wakeDomain(d)
 	}
 	return until
 }

@@ -42,6 +42,14 @@ type Domain struct {
 	WakeAt  time.Time // the wake-up already in the heap; zero: none
 	Reading bool      // a refill is under way
 	Hungry  bool      // in the list of domains that want a refill
+	Grown   bool      // more was stored while a refill was under way
+
+	// A pass is the reading of its stored tasks from the first to the last.
+	Pass     int  // which tenants were held when it began, as a number that grows when one is freed
+	Fruitful bool // this pass has brought tasks
+	Skipped  bool // this pass has left tasks in storage, since they are held
+	Barren   bool // a whole pass brought nothing that may start
+	Listed   bool // in the core's list of domains that were found barren
 
 	AfterPriority int // refill position
 	AfterID       int64
@@ -150,6 +158,9 @@ type Lane struct {
 	Tenant string
 	Budget *budget.Budget // nil: the tenant has no ceilings
 	Stop   string         // why the tenant starts nothing (its cap is reached); empty: it may
+
+	Queues []*Queue // all of them, whether they may start or not
+	Held   bool     // nothing of it may start until somebody acts
 
 	ring   *Queue // the next to start
 	size   int
@@ -260,6 +271,7 @@ func (f *Frontier) queue(d *Domain, tenant string) *Queue {
 	}
 	q := &Queue{Domain: d, Lane: f.Lane(tenant)}
 	d.Queues = append(d.Queues, q)
+	q.Lane.Queues = append(q.Lane.Queues, q)
 	return q
 }
 
@@ -327,9 +339,9 @@ func (f *Frontier) NextLane() *Lane {
 	return nil
 }
 
-// WantRefill notes that a domain runs low.
+// WantRefill notes that a domain runs low; one that is paused or barren wants nothing.
 func (f *Frontier) WantRefill(d *Domain) {
-	if d.Hungry || d.Reading || d.Stored <= 0 {
+	if d.Hungry || d.Reading || d.Stored <= 0 || d.Barren || d.Budget.IsPaused() {
 		return
 	}
 	d.Hungry = true

@@ -1,0 +1,168 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/frontier"
+	"dev.scrapetop/engine/provider"
+)
+
+// listFor stores n tasks of a domain, the first of them a tenant's.
+func (l *lab) listFor(tenant string, first int, domain string, n int, s server) {
+	l.m.refills++ // nothing is read meanwhile
+	l.list(domain, n, s)
+	for i := range first {
+		l.stock[domain][i].Tenant = tenant
+	}
+	l.m.refills--
+}
+
+// TestHeldTenantDoesNotFillTheMemory: a tenant that is paused, or whose cap is reached, stands first in a domain with more
+// tasks than memory holds; the others' work goes on all the same.
+func TestHeldTenantDoesNotFillTheMemory(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		cfg  Config
+		ask  Event
+		left int64
+	}{
+		{"paused", Config{Unattended: true}, Asked{Verb: "pause", Scope: budget.Tenant, Key: "a"}, 500},
+		{"capped", Config{Tenants: map[string]TenantLimits{"a": {MaxRequests: 3}}}, Tick{}, 497},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.cfg.Direct, c.cfg.InMemory = true, 100
+			l := newLab(t, c.cfg)
+			l.listFor("a", 500, "a.test", 600, func(time.Time, int) answer { return pass(ms) })
+			l.step(c.ask)
+			l.run(time.Hour)
+			if left := l.m.Counts().Pending; left != c.left || l.end == nil || l.end.State != "stopped" {
+				t.Fatalf("%d left of tenant a, %d accepted, end %+v", left, l.accepted, l.end)
+			}
+			if n := len(l.m.tasks); n > 0 {
+				t.Errorf("%d tasks in memory although nothing may start", n)
+			}
+		})
+	}
+}
+
+// TestResumedTenantIsReadAgain: what was left in storage while its tenant was held comes back.
+func TestResumedTenantIsReadAgain(t *testing.T) {
+	l := newLab(t, Config{Direct: true, InMemory: 50})
+	l.listFor("a", 200, "a.test", 200, func(time.Time, int) answer { return pass(ms) })
+	l.step(Asked{Verb: "pause", Scope: budget.Tenant, Key: "a"})
+	l.run(time.Minute)
+	if l.accepted != 0 || l.end != nil {
+		t.Fatalf("%d accepted while paused, end %+v", l.accepted, l.end)
+	}
+	l.step(Asked{Verb: "resume", Scope: budget.Tenant, Key: "a"})
+	l.run(time.Minute)
+	if l.accepted != 200 || l.end == nil || l.end.State != "finished" {
+		t.Fatalf("%d accepted, end %+v", l.accepted, l.end)
+	}
+}
+
+// TestPausedDomainsDoNotFillTheMemory: more paused domains than memory has room for hold nobody up.
+func TestPausedDomainsDoNotFillTheMemory(t *testing.T) {
+	l := newLab(t, Config{Direct: true, InMemory: 40, Unattended: true})
+	for i := range 20 {
+		l.list(fmt.Sprintf("p%d.test", i), 20, func(time.Time, int) answer { return pass(ms) })
+	}
+	for i := range 20 {
+		l.step(Asked{Verb: "pause", Scope: budget.Domain, Key: fmt.Sprintf("p%d.test", i)})
+	}
+	l.list("z.test", 100, func(time.Time, int) answer { return pass(ms) })
+	l.run(time.Hour)
+	if l.byDomain["z.test"] == 0 || l.end == nil || l.end.State != "stopped" || l.m.Counts().Pending+int64(l.accepted) != 500 || l.accepted < 100 {
+		t.Fatalf("%d accepted, %d pending, end %+v", l.accepted, l.m.Counts().Pending, l.end)
+	}
+}
+
+// TestFedWhileReadIsNotForgotten: tasks that are stored while a read that saw none of them is under way still count.
+func TestFedWhileReadIsNotForgotten(t *testing.T) {
+	m := New(Config{Direct: true})
+	var wants []Want
+	for _, a := range m.Step(labStart, Queued{Domains: []DomainCount{{Domain: "a.test", N: 1}}}) {
+		if a.Do == Refill {
+			wants = append(wants, a.Wants...)
+		}
+	}
+	m.Step(labStart, Queued{Domains: []DomainCount{{Domain: "a.test", N: 5}}})
+	again := false
+	for _, a := range m.Step(labStart, Refilled{Wants: wants}) {
+		again = again || a.Do == Refill
+	}
+	if m.Counts().Pending != 6 || !again {
+		t.Fatalf("%d pending of 6, read again: %v", m.Counts().Pending, again)
+	}
+}
+
+// TestEndedCooldownReadsASpilledDomain: a domain whose tasks were given back to storage for a long wait goes on at once when
+// a person ends the wait.
+func TestEndedCooldownReadsASpilledDomain(t *testing.T) {
+	l := newLab(t, Config{Direct: true, InMemory: 20})
+	l.list("a.test", 50, script(refuse(time.Hour, ms), pass(ms)))
+	l.run(time.Minute)
+	d := l.m.front.Domain("a.test")
+	for _, q := range d.Queues {
+		l.m.giveBack(q)
+	}
+	before := l.now
+	l.step(Asked{Verb: "end cooldown", Scope: budget.Domain, Key: "a.test"})
+	l.waits["a.test"] = time.Time{}
+	l.run(10 * time.Minute)
+	if l.accepted != 50 || l.now.Sub(before) > time.Minute {
+		t.Fatalf("%d accepted after %v", l.accepted, l.now.Sub(before))
+	}
+}
+
+// batches is a platform with batches and little room for jobs that wait.
+func batches() Config {
+	return Config{Provider: "p", ResubmitLost: true, Credentials: []CredentialLimits{{Name: "k"}}, Facts: provider.Facts{
+		Paid: true, Polls: true, AccountScope: "account", Retention: time.Hour, PollFirst: time.Second, PollMax: 10 * time.Second,
+		BatchMax: 3, Single: provider.JobKind{Name: "scrape", Pending: 1}, Batch: provider.JobKind{Name: "batch", Pending: 5},
+	}}
+}
+
+// TestSubmitPutBackWakesItsDomain: a call that finds the platform's queue full gives its domain's slots back and the domain,
+// which was full with them, may start again.
+func TestSubmitPutBackWakesItsDomain(t *testing.T) {
+	cfg := batches()
+	cfg.Domain = budget.Limits{InFlight: 1} // each batch gets one task of it, and is a single scrape
+	m := New(cfg)
+	m.Step(labStart, InputEnded{})
+	full := m.pendingJobs(m.creds[0], cfg.Facts.Single)
+	full.Hold()
+	l := m.front.Lane("")
+	d := m.front.Domain("a.test")
+	for id := range int64(2) {
+		task := &frontier.Task{ID: id + 1, URL: "http://a.test/", Domain: "a.test", Created: labStart}
+		m.tasks[task.ID] = task
+		m.counts.Pending++
+		m.front.Push(d, task)
+	}
+	for _, a := range m.Step(labStart, Tick{}) {
+		if a.Do == Send {
+			t.Fatal("sent although the queue is full")
+		}
+	}
+	if d.Budget.InFlight() != 0 || d.Parked || l.Size() != 1 {
+		t.Fatalf("%d in flight, parked %v, ring %d", d.Budget.InFlight(), d.Parked, l.Size())
+	}
+}
+
+// TestUnknownSubmitIsNotALostResult: resubmit_lost does not let a submit without an answer be repeated without end.
+func TestUnknownSubmitIsNotALostResult(t *testing.T) {
+	cfg := batches()
+	cfg.ResubmitUnknown = true
+	m := New(cfg)
+	task := &frontier.Task{ID: 1, Unknowns: 1, FirstTry: labStart, Domain: "a.test"}
+	m.counts.InFlight = 1
+	c := m.newCall()
+	m.onceMore(labStart, c, task, provider.Transport, "reset")
+	if len(c.settle) != 1 || c.settle[0].State != Dead || c.settle[0].Reason != "lost" {
+		t.Fatalf("%+v", c.settle)
+	}
+}
