@@ -220,7 +220,7 @@ func (l *loop) act(now time.Time, a core.Action) {
 	case core.Tell:
 		l.event(a.Event.Level, string(a.Event.Scope), a.Event.Key, a.Event.Text, a.Event.Task)
 	case core.LookupDone:
-		l.lookupDone(a.Call)
+		l.lookupDone(a)
 	case core.Keep:
 		l.keepJob(a)
 	case core.Settle:
@@ -286,14 +286,13 @@ func (l *loop) giveUp(err error) {
 	l.step(core.Draining{Reason: err.Error(), Abandon: true})
 }
 
-func (l *loop) lookupDone(c *core.Call) {
-	r := provider.Response{Fault: provider.FaultCancelled, Error: "given up"}
-	if l.current != nil && l.current.call == c {
+// lookupDone answers whoever waits for a document: with its response, or with why it was given up.
+func (l *loop) lookupDone(a core.Action) {
+	r := provider.Response{Fault: provider.FaultCancelled, Error: a.Event.Text}
+	if l.current != nil && l.current.call == a.Call {
 		r = l.current.response
-	} else if len(c.Targets) == 0 {
-		r.Error = "robots.txt disallows it, or its deadline passed"
 	}
-	l.answered(c.LookupID, r)
+	l.answered(a.Call.LookupID, r)
 }
 
 func (l *loop) fed(f fed) {

@@ -12,9 +12,11 @@ import (
 func (m *Machine) draining(now time.Time, ev Draining) {
 	if m.drain == nil {
 		m.drain = &ev
-		if !ev.By.IsZero() {
-			m.wakes.Set(ev.By, frontier.WakeRun, nil)
-		}
+	} else if m.drain.By.IsZero() {
+		m.drain.By = ev.By // a run that drains for its cap waits for what is under way; a person does not
+	}
+	if !ev.By.IsZero() {
+		m.wakes.Set(ev.By, frontier.WakeRun, nil)
 	}
 	if ev.Abandon {
 		m.end("stopped", or(m.drain.Reason, ev.Reason))
@@ -85,7 +87,7 @@ func (m *Machine) stuck(now time.Time) {
 		m.end("stopped", "cap")
 		return
 	default:
-		if m.cfg.Unattended && m.inputOver {
+		if m.cfg.Unattended && (m.inputOver || len(m.lookups) > 0) { // the input may wait for a lookup that is held
 			m.end("stopped", "only paused work is left")
 		}
 		return
@@ -134,7 +136,7 @@ func (m *Machine) outlook() outlook {
 	if m.global.IsPaused() || m.provider.IsPaused() {
 		return all
 	}
-	if m.counts.Delayed > 0 || len(m.lookups) > 0 {
+	if m.counts.Delayed > 0 {
 		all.goesOn = true
 		return all
 	}
@@ -144,8 +146,12 @@ func (m *Machine) outlook() outlook {
 		lanes[l] = m.laneOutlook(l)
 	}
 	for _, d := range m.front.Domains {
-		if d.Waiting() <= 0 || d.Budget.IsPaused() {
+		if d.Budget.IsPaused() {
 			continue
+		}
+		if d.Log.Delayed > 0 { // a lookup of the engine's
+			all.goesOn = true
+			return all
 		}
 		if d.Stored > 0 && !d.Barren {
 			all.goesOn = true // not read yet

@@ -147,7 +147,7 @@ const (
 	Refill                   // read Wants
 	Cooled                   // a cooldown began, grew or ended: keep it
 	Tell                     // an event for the run's log
-	LookupDone               // a lookup's call ended for good
+	LookupDone               // a lookup's call ended for good; Event.Text: it was given up for that, nothing was sent
 	Keep                     // keep the remote job
 	Settle                   // the intent of a submit that was searched for is settled: Exchange, or of Call
 	Ended                    // the run is over

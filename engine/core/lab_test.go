@@ -29,6 +29,7 @@ type lab struct {
 	flight, peak                          map[string]int
 	end                                   *Ending
 	told                                  []string
+	looked                                []Action                 // lookups that ended
 	when                                  []time.Duration          // each acceptance
 	byDomain                              map[string]time.Duration // the last acceptance
 	settled                               func(Settled)
@@ -161,6 +162,8 @@ func (l *lab) act(a Action) {
 			}
 		}
 		l.at(time.Millisecond, func() { l.step(Stored{Call: c}) })
+	case LookupDone:
+		l.looked = append(l.looked, a)
 	case Ended:
 		e := a.End
 		l.end = &e

@@ -22,6 +22,10 @@ func (m *Machine) lookupAsked(now time.Time, ev LookupAsked) {
 
 // settleLookup ends a lookup, or lets it wait like any other refused work.
 func (m *Machine) settleLookup(now time.Time, c *Call, t *frontier.Task, d Decision, until time.Time) {
+	if c.Robots != nil && !(d.Retry && t.Tries < lookupTries) {
+		m.lookupEnded(t, m.newCall(), "robots.txt of its host cannot be read") // c is the call for the rules
+		return
+	}
 	again := d.Retry && t.Tries < lookupTries
 	if again && m.cfg.Deadline > 0 && until.After(t.FirstTry.Add(m.cfg.Deadline)) {
 		again = false
@@ -30,13 +34,17 @@ func (m *Machine) settleLookup(now time.Time, c *Call, t *frontier.Task, d Decis
 	case again && d.Cools != budget.None:
 		m.front.Return(m.home(t), t)
 	case again:
-		m.counts.Delayed++ // undelay takes it back
-		m.counts.Pending--
 		m.delay(m.home(t), t, now.Add(budget.Wait(t.Tries, m.rng)))
 	default:
-		delete(m.lookups, c.LookupID)
-		m.do(Action{Do: LookupDone, Call: c})
+		m.lookupEnded(t, c, "")
 	}
+}
+
+// lookupEnded tells that a lookup's call ended it; with why, that it was given up for that although its call was never sent.
+func (m *Machine) lookupEnded(t *frontier.Task, c *Call, why string) {
+	delete(m.lookups, -t.ID)
+	c.LookupID = -t.ID
+	m.do(Action{Do: LookupDone, Call: c, Event: Told{Text: why}})
 }
 
 // robotsReplied handles the answer to a robots.txt lookup: the budgets learn from it like from any other, and a failure

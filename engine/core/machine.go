@@ -354,8 +354,10 @@ func (m *Machine) undelay(t *frontier.Task) {
 	}
 	d := t.Queue.Domain
 	d.Log.Delayed--
-	m.counts.Delayed--
-	m.counts.Pending++
+	if !t.Lookup {
+		m.counts.Delayed--
+		m.counts.Pending++
+	}
 	m.front.Push(d, t)
 	m.mark(d)
 }

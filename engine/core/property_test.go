@@ -36,6 +36,8 @@ type storm struct {
 	nextJob int
 	life    int // restarts: what an earlier machine asked for means nothing to a later one
 	sends   map[*Call]bool
+	looked  map[int64]bool // lookups under way
+	lookup  int64
 	unacked int64
 	waits   map[budgetKey]time.Time
 	leases  []lease
@@ -116,6 +118,12 @@ func (s *storm) act(a Action) {
 		s.answer(c)
 	case Store:
 		s.store(a)
+	case LookupDone:
+		id := a.Call.LookupID
+		if !s.looked[id] {
+			s.fail("lookup %d ended, which is not under way", id)
+		}
+		delete(s.looked, id)
 	case Keep:
 		if a.Job.Done {
 			delete(s.jobs, a.Job.ID)
@@ -296,6 +304,9 @@ func (s *storm) reply(c *Call) provider.Reply {
 			id = c.Tasks[0].ID
 		}
 		item := s.targetItem(id)
+		if c.Robots != nil && s.rng.IntN(3) == 0 && !s.calm {
+			item.Outcome = provider.Failed
+		}
 		if c.Robots != nil && (item.Outcome == provider.Redirected || item.Outcome == provider.Blocked) {
 			item.Outcome = provider.NotFound
 		}
@@ -416,8 +427,8 @@ func (s *storm) check() {
 	}
 	s.checkSlots()
 	for _, d := range s.m.front.Domains {
-		if d.Stored < 0 {
-			s.fail("%s has %d stored", d.Name, d.Stored)
+		if d.Stored < 0 || d.Log.Delayed < 0 {
+			s.fail("%s has %d stored, %d delayed", d.Name, d.Stored, d.Log.Delayed)
 		}
 	}
 	for who, x := range s.m.spend {
@@ -519,7 +530,7 @@ func (s *storm) feed(n int) {
 // restart drops the machine and starts another from what is stored, as the engine does.
 func (s *storm) restart() {
 	s.life++
-	s.sends, s.leases, s.unacked = map[*Call]bool{}, nil, 0
+	s.sends, s.looked, s.leases, s.unacked = map[*Call]bool{}, map[int64]bool{}, nil, 0
 	s.m = New(s.cfg)
 	s.full = false
 	var accepted, dead int64
@@ -623,6 +634,13 @@ func (s *storm) meddle() {
 	case 10:
 		if !s.fed {
 			s.feed(1 + s.rng.IntN(30))
+		}
+	case 11:
+		if s.cfg.Direct {
+			s.lookup++
+			s.looked[s.lookup] = true
+			d := s.domains[s.rng.IntN(len(s.domains))]
+			s.step(LookupAsked{ID: s.lookup, URL: "http://" + d + "/" + []string{"sitemap", "private"}[s.rng.IntN(2)], Domain: d})
 		}
 	}
 }
@@ -738,7 +756,7 @@ func TestStorm(t *testing.T) {
 				if !cfg.Direct {
 					cfg.Credentials = []CredentialLimits{{Name: "k1", Account: "acc", Limits: budget.Limits{InFlight: 4}}, {Name: "k2", Account: "acc", Tenants: []string{"", "a"}}}
 				}
-				s := &storm{t: t, name: fmt.Sprintf("%s, seed %d", kind, seed), rng: rng, cfg: cfg, now: labStart, rows: map[int64]*kept{}, jobs: map[string]*Job{}, sends: map[*Call]bool{}, waits: map[budgetKey]time.Time{}}
+				s := &storm{t: t, name: fmt.Sprintf("%s, seed %d", kind, seed), rng: rng, cfg: cfg, now: labStart, rows: map[int64]*kept{}, jobs: map[string]*Job{}, sends: map[*Call]bool{}, looked: map[int64]bool{}, waits: map[budgetKey]time.Time{}}
 				for i := range 4 {
 					s.domains = append(s.domains, fmt.Sprintf("d%d.test", i))
 				}
@@ -746,6 +764,9 @@ func TestStorm(t *testing.T) {
 				s.feed(100 + rng.IntN(200))
 				s.run()
 				stopped := s.end.State == "failed"
+				if len(s.looked) > 0 && !stopped {
+					s.fail("ended %+v with lookups %v", *s.end, s.looked)
+				}
 				for id, r := range s.rows {
 					if r.state != Accepted && r.state != Dead && !stopped {
 						s.fail("ended %+v with task %d %s", *s.end, id, r.state)

@@ -139,9 +139,7 @@ func (m *Machine) dropFor(now time.Time, t *frontier.Task, reason, why string) {
 	c := m.newCall()
 	c.Kind = ""
 	if t.Lookup {
-		delete(m.lookups, -t.ID)
-		c.LookupID = -t.ID
-		m.do(Action{Do: LookupDone, Call: c})
+		m.lookupEnded(t, c, why)
 		return
 	}
 	m.counts.Pending--
