@@ -57,7 +57,10 @@ func TestProbesOfKeysAndAccounts(t *testing.T) {
 		{"r, Enter keeps waiting", []string{"r", "enter"}, nil, nil, "Fleet"},
 		{"r, its letter ends the wait", []string{"r", "e"}, nil, probe("main"), "ending the cooldown of credential main: one probe first"},
 		{"c, its letter ends the wait", []string{"c", "e"}, nil, probe("main"), "ending the cooldown of credential main: one probe first"},
-		{"r on an account that works says so", []string{"j", "j", "r"}, nil, nil, "account acme-plan is not stopped and does not cool"},
+		{"r on an account that works says so", []string{"j", "j", "r"}, nil, nil, "account acme-plan is not stopped and does not cool; credential spare is stopped"},
+		{"r on a key that works while none is stopped", []string{"j", "j", "r"}, func(f *view.Frame) {
+			f.Budgets[1].Stopped = ""
+		}, nil, "account acme-plan is not stopped and does not cool "},
 		{"r on a stopped key that is paused", []string{"j", "r"}, func(f *view.Frame) {
 			f.Budgets[1].State = view.StatePause
 		}, nil, "credential spare is paused by you: p resumes it"},

@@ -63,7 +63,12 @@ func (p *Picture) ProbeBudget() (act Act, question *Question) {
 	case row.State == view.StateCool || row.State == view.StateBlock:
 		return Act{Why: called + ": one probe is the next to go or out already"}, nil
 	}
-	return Act{Why: called + " is not stopped and does not cool"}, nil
+	why := called + " is not stopped and does not cool"
+	// A platform refuses an account, and the user looks at its key.
+	if i := slices.IndexFunc(d.Frame.Budgets, func(b view.BudgetRow) bool { return b.Stopped != "" }); i >= 0 {
+		why += "; " + budgetName(&d.Frame.Budgets[i]) + " is stopped"
+	}
+	return Act{Why: why}, nil
 }
 
 func budgetName(b *view.BudgetRow) string { return b.Scope + " " + b.Key }

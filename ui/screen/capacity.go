@@ -44,7 +44,7 @@ func (p *Picture) capacityPane(w, h int) []string {
 		lines = append(lines, p.Look.Text(themes.Dim, p.nothingTold(), inner))
 	}
 	pane := widget.Pane{Title: "Remaining, as last reported", Focused: p.List.Pane == paneCapacity}
-	if cursor >= 0 {
+	if cursor >= 0 && p.Data.Frame.Live {
 		pane.Right = "p: pause"
 		if act, _ := p.ProbeBudget(); act.Why == "" {
 			pane.Right = "r: probe" // both do not fit; p is in the footer too

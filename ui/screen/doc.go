@@ -1,4 +1,4 @@
-// Package screen draws the screens of the dashboard: a file per screen, plain structs that turn a picture of the engine
+// Package screen draws the screens of the dashboard: a file per screen or pane, plain structs that turn a picture of the engine
 // into lines and an action into commands.
 //
 // A Picture is everything that a screen is drawn from: the frame, the size, the look, the clock and what the user chose.
