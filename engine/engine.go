@@ -47,7 +47,8 @@ type Engine struct {
 	ready  chan struct{} // closed when Run has taken the run over
 	over   chan struct{}
 
-	guard func() // deferred first in every goroutine; see Guard
+	helpers sync.WaitGroup // goroutines under way
+	guard   func()         // deferred first in every goroutine; see Guard
 
 	waiting struct {
 		sync.Mutex
@@ -104,7 +105,9 @@ func (e *Engine) Guard(f func()) { e.guard = f }
 
 // spawn runs f in a goroutine of the engine's.
 func (e *Engine) spawn(f func()) {
+	e.helpers.Add(1)
 	go func() {
+		defer e.helpers.Done()
 		if e.guard != nil {
 			defer e.guard()
 		}
@@ -115,6 +118,7 @@ func (e *Engine) spawn(f func()) {
 // Run drives the run until it ended: nothing left, drained, abandoned or unable to go on. Cancelling ctx abandons. It
 // returns an error only when the run could not be taken over or storage gave up; the Ending is valid either way.
 func (e *Engine) Run(ctx context.Context) (Ending, error) {
+	defer e.helpers.Wait()
 	defer close(e.over)
 	defer e.client.Close()
 	l := newLoop(e)
@@ -134,6 +138,11 @@ func (e *Engine) Feed(ctx context.Context, tasks []storage.NewTask) (storage.Que
 	case <-ctx.Done():
 		return storage.Queued{}, ctx.Err()
 	case <-e.ready:
+	}
+	select {
+	case <-e.over: // both were closed
+		return storage.Queued{}, ErrOver
+	default:
 	}
 	if e.cfg.Provider == Direct {
 		for i := range tasks {

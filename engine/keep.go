@@ -120,10 +120,14 @@ func (l *loop) markFlying(now time.Time) {
 	}
 }
 
-// returnFlying writes the tasks of abandoned calls as pending; an abandoned paid call keeps its intent, since it may have
-// been carried out.
+// returnFlying writes the tasks of abandoned calls as pending; an abandoned paid call that left keeps its intent, since it
+// may have been carried out.
 func (l *loop) returnFlying() {
 	for _, f := range l.flight {
+		if f.marked && !f.sent {
+			l.batch.settled = append(l.batch.settled, l.exchangeID(f.call))
+			l.batch.dirty = true
+		}
 		for _, t := range f.call.Tasks {
 			if f.marked && f.call.Job == nil && !t.Lookup {
 				l.batch.tasks = append(l.batch.tasks, change(t, storage.TaskPending))

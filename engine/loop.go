@@ -50,6 +50,7 @@ type loop struct {
 	nextSee   time.Time // when pauses are read next
 	full      bool
 	ending    *core.Ending
+	unheard   []any // what arrived behind the end
 	failed    error
 	loading   bool
 	pausedAt  time.Time
@@ -67,6 +68,7 @@ type flying struct {
 	call   *core.Call
 	since  time.Time
 	marked bool // its tasks are written as in flight
+	sent   bool // its bytes may have left
 }
 
 func newLoop(e *Engine) *loop {
@@ -79,21 +81,29 @@ func (l *loop) run(ctx context.Context) (Ending, error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var list []any
-	abandon := ctx.Done()
+	cancelled, abandoned := ctx.Done(), false
 	for l.ending == nil {
 		select {
 		case <-l.inbox.bell:
 		case <-timer.C:
-		case <-abandon:
-			abandon = nil
-			l.step(core.Draining{Reason: "abandoned", Abandon: true})
+		case <-cancelled:
+			cancelled, abandoned = nil, true
 		}
 		list = l.inbox.take(list)
 		for i, m := range list {
-			if l.ending == nil {
+			c, _ := m.(Command)
+			switch {
+			case c.Verb == Abandon:
+				abandoned = true // what has come back is taken first
+			case l.ending == nil:
 				l.handle(m)
+			default:
+				l.unheard = append(l.unheard, m)
 			}
 			list[i] = nil
+		}
+		if abandoned && l.ending == nil {
+			l.command(Command{Verb: Abandon})
 		}
 		l.tick()
 		timer.Reset(l.untilNext())
@@ -120,6 +130,8 @@ func (l *loop) handle(m any) {
 		l.pausesRead(m)
 	case lost:
 		l.giveUp(m.err)
+	case core.Refilled:
+		l.refilled(m)
 	case core.InputEnded:
 		l.loading = false
 		l.step(m)
@@ -239,6 +251,9 @@ func (l *loop) act(now time.Time, a core.Action) {
 // send starts the goroutine of a call.
 func (l *loop) send(c *core.Call) {
 	ctx := l.ctx
+	if f := l.flight[c.ID]; f != nil {
+		f.sent = true
+	}
 	l.spawn(func() { l.carryOut(ctx, c) })
 }
 
@@ -326,17 +341,11 @@ func (l *loop) finish() (Ending, error) {
 	if err == nil {
 		err = l.failed
 	}
-	for _, m := range l.inbox.take(nil) {
-		if c, ok := m.(committed); ok && c.err == nil {
-			for _, call := range c.calls {
-				l.count(call)
-				l.settled(call)
-			}
-		}
-	}
+	l.helpers.Wait() // they may be writing still
+	more := l.hearRest()
 	counts := l.m.Counts()
 	end.Dead = counts.Dead
-	end.Left = counts.Pending + counts.Delayed + counts.InFlight + counts.Remote
+	end.Left = counts.Pending + counts.Delayed + counts.InFlight + counts.Remote + more
 	end.Remote = counts.Remote
 	end.Expire, _ = l.m.FirstExpiry()
 	l.picture.ended = true
@@ -348,6 +357,29 @@ func (l *loop) finish() (Ending, error) {
 		end.State, end.Reason = storage.RunFailed, err.Error()
 	}
 	return end, err
+}
+
+// hearRest takes over what arrived when the core took no steps any more, and returns by how much more is left to do.
+func (l *loop) hearRest() (more int64) {
+	for _, m := range append(l.unheard, l.inbox.take(nil)...) {
+		switch m := m.(type) {
+		case committed:
+			if m.err != nil {
+				continue
+			}
+			for _, call := range m.calls {
+				l.count(call)
+				l.settled(call)
+			}
+		case fed:
+			l.picture.tasks += m.Added
+			more += m.Added
+		case core.Refilled:
+			l.picture.cached += int64(len(m.Reused))
+			more -= int64(len(m.Reused))
+		}
+	}
+	return more
 }
 
 func levelOf(s storage.RunState) string {

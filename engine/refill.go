@@ -35,7 +35,7 @@ func (l *loop) refill(wants []core.Want) {
 		}
 		for _, t := range tasks {
 			if l.cfg.MaxAge > 0 && l.reuse(ctx, now, t) {
-				ev.Reused = append(ev.Reused, core.Reused{Domain: t.Domain, ID: t.ID, Priority: t.Priority})
+				ev.Reused = append(ev.Reused, core.Reused{Domain: t.Domain, ID: t.ID, Priority: t.Priority, Created: t.CreatedAt})
 				continue
 			}
 			ev.Tasks = append(ev.Tasks, core.Waiting{Task: l.taskOf(now, t), NotBefore: monotonic(now, t.NotBefore)})
@@ -62,8 +62,20 @@ func (l *loop) reuse(ctx context.Context, now time.Time, t storage.Task) bool {
 	l.store.Write(tx, func(err error) { written <- err })
 	if err := <-written; err != nil {
 		l.inbox.post(lost{err})
+		return false
 	}
 	return true
+}
+
+// refilled counts what needs no call and hands the rest to the core.
+func (l *loop) refilled(r core.Refilled) {
+	for _, x := range r.Reused {
+		l.tally.Accept(x.Domain, 1)
+		l.ages.remove(x.Created)
+	}
+	l.picture.records += int64(len(r.Reused))
+	l.picture.cached += int64(len(r.Reused))
+	l.step(r)
 }
 
 // seePauses looks for what other processes paused or resumed.

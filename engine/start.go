@@ -36,6 +36,7 @@ func (l *loop) start(ctx context.Context) error {
 	l.m.Resume(l.Engine.run.Accepted, l.Engine.run.Dead, l.Engine.run.Totals.Requests, l.Engine.run.Totals.Credits)
 	l.written = l.m.Counts()
 	if err := l.resumeTenants(ctx); err != nil {
+		l.cancel()
 		return err
 	}
 	if err := l.restore(ctx, now, rec); err != nil {
@@ -77,7 +78,7 @@ func (l *loop) restore(ctx context.Context, now time.Time, rec storage.Recovered
 		if left <= 0 {
 			continue
 		}
-		l.step(core.CooldownKept{Scope: budget.Scope(c.Scope), Key: c.Key, Until: now.Add(left), Cause: c.Cause})
+		l.step(core.CooldownKept{Scope: budget.Scope(c.Scope), Key: c.Key, Until: now.Add(left), Cause: c.Cause, Layer: c.Source})
 	}
 	jobs, err := l.store.Jobs(ctx, l.Engine.run.ID)
 	if err != nil {

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"dev.scrapetop/engine/budget"
@@ -246,7 +247,9 @@ func (m *Machine) asked(now time.Time, ev Asked) {
 		}
 	case "end cooldown":
 		for _, b := range m.named(ev.Scope, ev.Key) {
-			b.EndCooldown(now)
+			if b.EndCooldown(now) { // a restart must not bring it back
+				m.do(Action{Do: Cooled, Cool: CoolChange{Scope: ev.Scope, Key: ev.Key}})
+			}
 			b.Unstop(now)
 		}
 		if ev.Scope == budget.Domain {
@@ -321,13 +324,16 @@ func (m *Machine) named(scope budget.Scope, key string) []*budget.Budget {
 
 // cooldownKept restores a cooldown of before a restart.
 func (m *Machine) cooldownKept(now time.Time, ev CooldownKept) {
-	if ev.Scope == budget.Domain {
-		d := m.front.Domain(ev.Key)
-		d.Budget.HoldUntil(now, ev.Until, ev.Cause, "", ev.Block)
-		m.mark(d)
-		return
+	switch ev.Scope {
+	case budget.Domain:
+		m.mark(m.front.Domain(ev.Key))
+	case budget.Pending: // its budgets appear with the first submit
+		for _, c := range m.creds {
+			m.pendingJobs(c, m.cfg.Facts.Single)
+			m.pendingJobs(c, m.cfg.Facts.Batch)
+		}
 	}
 	for _, b := range m.named(ev.Scope, ev.Key) {
-		b.HoldUntil(now, ev.Until, ev.Cause, "", ev.Block)
+		b.HoldUntil(now, ev.Until, ev.Cause, ev.Layer, strings.HasPrefix(ev.Cause, accessRefused))
 	}
 }

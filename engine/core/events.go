@@ -34,6 +34,7 @@ type Reused struct {
 	Domain   string
 	ID       int64
 	Priority int
+	Created  time.Time
 }
 
 // Waiting is a stored task that waits.
@@ -85,7 +86,7 @@ type CooldownKept struct {
 	Key   string
 	Until time.Time
 	Cause string
-	Block bool
+	Layer string
 }
 
 // SlotHeld tells that a platform may still count a call of before a restart as running until a time.
@@ -96,7 +97,7 @@ type SlotHeld struct {
 
 // Asked is a person's act.
 type Asked struct {
-	Verb  string // "pause", "resume", "limit", "end cooldown", "unstop"
+	Verb  string // "pause", "resume", "limit" (of a domain), "end cooldown" (also of a stop)
 	Scope budget.Scope
 	Key   string
 	Limit int

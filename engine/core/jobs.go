@@ -259,6 +259,7 @@ func (m *Machine) pendingJobs(c *credential, kind provider.JobKind) *budget.Budg
 	b := m.pending[name]
 	if b == nil {
 		b = budget.New(budget.Pending, name, budget.Limits{InFlight: kind.Pending})
+		b.SetPaused(m.paused[budgetKey{budget.Pending, name}])
 		m.pending[name] = b
 	}
 	return b

@@ -188,6 +188,9 @@ func (m *Machine) notSent(now time.Time, c *Call) {
 	m.unreserve(c.slots.lane, c.Worst)
 	c.Worst = 0
 	m.counts.Requests--
+	for _, s := range m.spendings(c.slots.lane) {
+		s.requests--
+	}
 	m.void(&c.slots)
 	m.endExchange(&c.slots)
 	switch {
@@ -206,6 +209,9 @@ func (m *Machine) notSent(now time.Time, c *Call) {
 		if !t.Lookup {
 			m.counts.InFlight--
 			m.counts.Pending++
+		}
+		if t.Attempts > 0 && !t.Hop {
+			m.counts.Retries--
 		}
 		m.front.Return(m.home(t), t)
 	}

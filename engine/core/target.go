@@ -13,6 +13,8 @@ import (
 const (
 	// longestHold bounds the growth of a hold for refused access.
 	longestHold = 24 * time.Hour
+	// accessRefused begins the cause of a hold for refused access, by which it is known again after a restart.
+	accessRefused = "access refused"
 	// failDomains is across how many domains InARow failures must lie to cool the provider.
 	failDomains = 3
 )
@@ -37,7 +39,7 @@ func (m *Machine) learnTarget(now time.Time, c *Call, s *slots, p *place, t *fro
 		// that does not want us is asked ever more rarely.
 		if n := b.Access(); n >= budget.InARow && (probe || !held) {
 			wait := min(m.cfg.BlockHold<<min(b.Cooldown().Failed, 10), longestHold)
-			m.hold(now, d, now.Add(wait), fmt.Sprintf("access refused %d times in a row", n), item.Layer, true)
+			m.hold(now, d, now.Add(wait), fmt.Sprintf(accessRefused+" %d times in a row", n), item.Layer, true)
 		}
 	case provider.Failed, provider.Transport, provider.Invalid:
 		m.unresolved(now, p, false)
