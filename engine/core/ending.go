@@ -81,6 +81,8 @@ func (m *Machine) FirstExpiry() (first time.Time, ok bool) {
 func (m *Machine) stuck(now time.Time) {
 	switch w := m.outlook(); {
 	case w.goesOn:
+	case w.paused && !m.cfg.Unattended:
+		return // whoever holds it lets it go on
 	case w.stopped != "":
 		m.end("failed", w.stopped)
 		return
@@ -118,11 +120,12 @@ type outlook struct {
 	goesOn  bool   // some of it goes on by itself, now or after a wait
 	stopped string // some of it waits for a key that the platform refuses, or that nobody configured
 	capped  bool   // some of it waits for a cap to be raised
+	paused  bool   // some of it is held by a person
 }
 
 // add takes in what other work waits for.
 func (o *outlook) add(other outlook) {
-	o.capped = o.capped || other.capped
+	o.capped, o.paused = o.capped || other.capped, o.paused || other.paused
 	o.stopped = or(o.stopped, other.stopped)
 }
 
@@ -135,6 +138,7 @@ func (m *Machine) outlook() outlook {
 		}
 	}
 	if m.global.IsPaused() || m.provider.IsPaused() {
+		all.paused = true
 		return all
 	}
 	if m.counts.Delayed > 0 {
@@ -148,6 +152,7 @@ func (m *Machine) outlook() outlook {
 	}
 	for _, d := range m.front.Domains {
 		if d.Budget.IsPaused() {
+			all.paused = all.paused || d.Waiting() > 0
 			continue
 		}
 		if d.Log.Delayed > 0 { // a lookup of the engine's
@@ -188,7 +193,7 @@ func (m *Machine) laneOutlook(l *frontier.Lane) outlook {
 	case l.Stop != "":
 		return outlook{capped: true}
 	case l.Budget.IsPaused():
-		return outlook{}
+		return outlook{paused: true}
 	case m.cfg.Direct:
 		return outlook{goesOn: true}
 	}
@@ -202,7 +207,9 @@ func (m *Machine) laneOutlook(l *frontier.Lane) outlook {
 		switch why := m.stoppedFor(c); {
 		case why != "":
 			o.stopped = why
-		case !c.budget.IsPaused() && !c.account.IsPaused():
+		case c.budget.IsPaused() || c.account.IsPaused():
+			o.paused = true
+		default:
 			return outlook{goesOn: true}
 		}
 	}

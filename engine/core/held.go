@@ -43,7 +43,8 @@ func (m *Machine) rehold() {
 // giveBack leaves a queue's tasks to storage again, except those that carry more than their row tells.
 func (m *Machine) giveBack(q *frontier.Queue) {
 	d := q.Domain
-	d.Grown = d.Grown || d.Reading
+	d.Grown, d.Restart = d.Grown || d.Reading, d.Restart || d.Reading
+	d.Barren, d.Skipped = false, false
 	for range q.Len() {
 		t := q.Pop()
 		if t.Attempts > 0 || t.Hop || t.Lookup {

@@ -166,3 +166,31 @@ func TestUnknownSubmitIsNotALostResult(t *testing.T) {
 		t.Fatalf("%+v", c.settle)
 	}
 }
+
+// TestCappedWhileAnotherIsPaused: a run in which a person holds something does not end because somebody else's cap is
+// reached; unattended it does, and names the cap.
+func TestCappedWhileAnotherIsPaused(t *testing.T) {
+	for _, unattended := range []bool{false, true} {
+		l := newLab(t, Config{Direct: true, Unattended: unattended, Tenants: map[string]TenantLimits{"a": {MaxRequests: 2}}})
+		l.listFor("a", 10, "a.test", 10, func(time.Time, int) answer { return pass(ms) })
+		l.listFor("b", 10, "b.test", 10, func(time.Time, int) answer { return pass(ms) })
+		l.step(Asked{Verb: "pause", Scope: budget.Tenant, Key: "b"})
+		l.run(time.Hour)
+		if ended := l.end != nil && l.end.Reason == "cap"; ended != unattended || l.accepted != 2 {
+			t.Errorf("unattended %v: %d accepted, end %+v", unattended, l.accepted, l.end)
+		}
+	}
+}
+
+// TestBarrenDomainIsReadWhenTasksGoBack: a domain in which only a held tenant's tasks were left in storage is read again
+// when another's are given back to it.
+func TestBarrenDomainIsReadWhenTasksGoBack(t *testing.T) {
+	l := newLab(t, Config{Direct: true, InMemory: 40, Global: budget.Limits{InFlight: 1}, Tenants: map[string]TenantLimits{"a": {MaxRequests: 1}}})
+	l.listFor("a", 30, "a.test", 40, func(time.Time, int) answer { return pass(time.Second) })
+	l.at(5*time.Second, func() { l.step(Asked{Verb: "pause", Scope: budget.Domain, Key: "a.test"}) })
+	l.at(20*time.Second, func() { l.step(Asked{Verb: "resume", Scope: budget.Domain, Key: "a.test"}) })
+	l.run(time.Hour)
+	if l.accepted != 11 || l.end == nil || l.end.Reason != "cap" {
+		t.Fatalf("%d accepted, end %+v", l.accepted, l.end)
+	}
+}

@@ -339,6 +339,7 @@ func (m *Machine) queued(c DomainCount) {
 	d := m.front.Domain(c.Domain)
 	d.Stored += c.N
 	d.Barren, d.Grown = false, d.Grown || d.Reading
+	d.Fruitful = true // a pass under way may miss them
 	if d.Oldest.IsZero() || !c.Oldest.IsZero() && c.Oldest.Before(d.Oldest) {
 		d.Oldest = c.Oldest
 	}

@@ -36,7 +36,8 @@ type storm struct {
 	nextJob int
 	life    int // restarts: what an earlier machine asked for means nothing to a later one
 	sends   map[*Call]bool
-	looked  map[int64]bool // lookups under way
+	looked  map[int64]bool     // lookups under way
+	intents map[string][]int64 // tasks of submits that are not settled, by exchange
 	lookup  int64
 	unacked int64
 	waits   map[budgetKey]time.Time
@@ -111,13 +112,23 @@ func (s *storm) act(a Action) {
 			return
 		}
 		if a.Intent && c.Job == nil {
+			id := s.exchange(c)
 			for _, t := range c.Tasks {
 				s.rows[t.ID].state = InFlight
+				s.intents[id] = append(s.intents[id], t.ID)
 			}
 		}
 		s.answer(c)
 	case Store:
 		s.store(a)
+	case Settle:
+		if a.Call != nil {
+			a.Exchange = s.exchange(a.Call)
+		}
+		if s.intents[a.Exchange] == nil {
+			s.fail("the intent of %q is settled twice", a.Exchange)
+		}
+		delete(s.intents, a.Exchange)
 	case LookupDone:
 		id := a.Call.LookupID
 		if !s.looked[id] {
@@ -135,6 +146,9 @@ func (s *storm) act(a Action) {
 		s.end = &e
 	}
 }
+
+// exchange names a call over all restarts.
+func (s *storm) exchange(c *Call) string { return fmt.Sprint(s.life, "-", c.ID) }
 
 // read is storage.Pending.
 func (s *storm) read(w Want) (all []Waiting) {
@@ -161,6 +175,9 @@ func (s *storm) read(w Want) (all []Waiting) {
 
 func (s *storm) store(a Action) {
 	c := a.Call
+	if len(a.Settled) == 0 || a.Settled[0].State != InFlight {
+		delete(s.intents, s.exchange(c))
+	}
 	for _, x := range a.Settled {
 		r := s.rows[x.Task.ID]
 		if x.Item >= 0 || x.State != Dead || x.Number != r.number {
@@ -531,12 +548,19 @@ func (s *storm) feed(n int) {
 func (s *storm) restart() {
 	s.life++
 	s.sends, s.looked, s.leases, s.unacked = map[*Call]bool{}, map[int64]bool{}, nil, 0
+	spent := s.m.spend
 	s.m = New(s.cfg)
 	s.full = false
 	var accepted, dead int64
 	by := map[string]int64{}
+	searched := map[int64]bool{}
+	for _, tasks := range s.intents {
+		for _, id := range tasks {
+			searched[id] = s.cfg.Facts.FindsLost
+		}
+	}
 	for _, r := range s.rows {
-		if r.state == InFlight {
+		if r.state == InFlight && !searched[r.task.ID] {
 			r.state = Pending // its answer is lost; what that costs is the engine's to decide
 		}
 		switch r.state {
@@ -548,7 +572,10 @@ func (s *storm) restart() {
 			by[r.task.Domain]++
 		}
 	}
-	s.m.Resume(accepted, dead, 0, 0)
+	s.m.Resume(accepted, dead, spent[""].requests, spent[""].credits)
+	for tenant, x := range spent {
+		s.m.ResumeTenant(tenant, x.requests, x.credits)
+	}
 	jobs := s.jobs
 	s.jobs = map[string]*Job{}
 	remote := map[int64]bool{}
@@ -574,6 +601,7 @@ func (s *storm) restart() {
 		s.jobs[id] = j
 		s.step(ev)
 	}
+	s.searchAgain()
 	for id, r := range s.rows {
 		if r.state == Remote && !remote[id] {
 			s.fail("task %d is remote without a job", id)
@@ -592,6 +620,35 @@ func (s *storm) restart() {
 	s.step(q)
 	if s.fed {
 		s.step(InputEnded{})
+	}
+}
+
+// searchAgain hands the submits without an answer to a new machine, as the engine does.
+func (s *storm) searchAgain() {
+	intents := s.intents
+	s.intents = map[string][]int64{}
+	if !s.cfg.Facts.FindsLost {
+		return
+	}
+	names := make([]string, 0, len(intents))
+	for id := range intents {
+		names = append(names, id)
+	}
+	slices.Sort(names)
+	for _, id := range names {
+		ev := LostSubmit{Exchange: id, Credential: "k1", Sent: s.now}
+		for _, task := range intents[id] {
+			if r := s.rows[task]; r.state == InFlight {
+				t := r.task
+				t.Queue = nil
+				ev.Tasks = append(ev.Tasks, t)
+			}
+		}
+		if len(ev.Tasks) > 0 {
+			s.intents[id] = intents[id]
+			s.total += int64(len(ev.Tasks))
+			s.step(ev)
+		}
 	}
 }
 
@@ -756,20 +813,26 @@ func TestStorm(t *testing.T) {
 				if !cfg.Direct {
 					cfg.Credentials = []CredentialLimits{{Name: "k1", Account: "acc", Limits: budget.Limits{InFlight: 4}}, {Name: "k2", Account: "acc", Tenants: []string{"", "a"}}}
 				}
-				s := &storm{t: t, name: fmt.Sprintf("%s, seed %d", kind, seed), rng: rng, cfg: cfg, now: labStart, rows: map[int64]*kept{}, jobs: map[string]*Job{}, sends: map[*Call]bool{}, looked: map[int64]bool{}, waits: map[budgetKey]time.Time{}}
+				s := &storm{t: t, name: fmt.Sprintf("%s, seed %d", kind, seed), rng: rng, cfg: cfg, now: labStart, rows: map[int64]*kept{}, jobs: map[string]*Job{}, sends: map[*Call]bool{}, looked: map[int64]bool{}, intents: map[string][]int64{}, waits: map[budgetKey]time.Time{}}
+				if rng.IntN(2) == 0 {
+					s.cfg.Tenants = map[string]TenantLimits{"a": {MaxRequests: int64(5 + rng.IntN(60)), MaxCredits: float64(rng.IntN(2) * 40)}}
+				}
+				if rng.IntN(4) == 0 {
+					s.cfg.MaxCredits, s.cfg.MaxRequests = float64(rng.IntN(300)), int64(rng.IntN(2)*200)
+				}
 				for i := range 4 {
 					s.domains = append(s.domains, fmt.Sprintf("d%d.test", i))
 				}
-				s.m = New(cfg)
+				s.m = New(s.cfg)
 				s.feed(100 + rng.IntN(200))
 				s.run()
-				stopped := s.end.State == "failed"
+				stopped := s.end.State == "failed" || s.end.Reason == "cap" && (s.cfg.MaxCredits > 0 || s.cfg.MaxRequests > 0)
 				if len(s.looked) > 0 && !stopped {
 					s.fail("ended %+v with lookups %v", *s.end, s.looked)
 				}
 				for id, r := range s.rows {
-					if r.state != Accepted && r.state != Dead && !stopped {
-						s.fail("ended %+v with task %d %s", *s.end, id, r.state)
+					if capped := s.cfg.Tenants != nil && r.task.Tenant == "a"; r.state != Accepted && r.state != Dead && !stopped && !capped {
+						s.fail("ended %+v with task %d of %q %s\n%s", *s.end, id, r.task.Tenant, r.state, s.describe())
 					}
 				}
 			}

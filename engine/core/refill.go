@@ -106,16 +106,16 @@ func (m *Machine) refilled(now time.Time, ev Refilled) {
 			m.front.WantRefill(d)
 			continue
 		}
-		grown := d.Grown
-		d.Grown = false
-		if got[w.Domain] < w.N {
+		grown, restart := d.Grown, d.Restart
+		d.Grown, d.Restart = false, false
+		switch {
+		case restart: // what was given back meanwhile lies before what was read
+			d.AfterPriority, d.AfterID = 0, 0
+		case got[w.Domain] < w.N:
 			if w.AfterID == 0 && fresh[w.Domain] == 0 && held[w.Domain] == 0 && !grown {
 				// Read from the start and nothing new: the count was ahead of the rows.
 				m.counts.Pending -= d.Stored
 				d.Stored = 0
-			}
-			if grown {
-				d.Fruitful = true // what came while it was read may have been missed
 			}
 			m.passed(d)
 		}

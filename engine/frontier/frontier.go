@@ -43,6 +43,7 @@ type Domain struct {
 	Reading bool      // a refill is under way
 	Hungry  bool      // in the list of domains that want a refill
 	Grown   bool      // more was stored while a refill was under way
+	Restart bool      // tasks were given back to storage meanwhile
 
 	// A pass is the reading of its stored tasks from the first to the last.
 	Pass     int  // which tenants were held when it began, as a number that grows when one is freed
