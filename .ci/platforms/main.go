@@ -108,7 +108,12 @@ func (s script) drive(ctx context.Context, o options) (line string, err error) {
 	if err != nil {
 		return "", err
 	}
-	m := measured{began: began, took: took, seen: s.count(world.Counters())}
+	counters := world.Counters()
+	m := measured{began: began, took: took, seen: s.count(counters)}
+	for _, site := range counters.Sites {
+		m.seen.pages += site.Accepted
+		m.seen.target += site.Refused
+	}
 	if err := json.Unmarshal(out, &m.sum); err != nil {
 		return "", fmt.Errorf("the summary %q: %w", out, err)
 	}

@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// seen is what the simulator counted: the HTTP requests, the 429 by layer, the capacity refusals and what was charged.
+// seen is what the simulator counted: the HTTP requests, the pages that the targets delivered, the 429 by layer, the capacity
+// refusals and what was charged.
 type seen struct {
-	requests                       int64
+	requests, pages                int64
 	account, rate, pending, target int64
 	busy                           int64
 	charges                        float64
@@ -88,6 +89,7 @@ func (m measured) agree(tasks int) error {
 		errs = append(errs, fmt.Errorf("of %d URLs %d are accepted, %d records are told and %d exported of %d URLs, the run is %s",
 			tasks, m.sum.Accepted, m.sum.Records, len(m.records), len(distinct), m.sum.State))
 	}
+	same("records", m.sum.Records, m.seen.pages)
 	same("requests", m.sum.Requests, m.seen.requests)
 	same("429 of the account", m.sum.Limited.Account, m.seen.account)
 	same("429 of the rate", m.sum.Limited.Rate, m.seen.rate)

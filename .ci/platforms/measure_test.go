@@ -19,7 +19,7 @@ func sample(t *testing.T) measured {
 		t.Fatal(err)
 	}
 	m := measured{began: time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC), records: records,
-		seen: seen{requests: 5, target: 2, charges: 0.1 + 0.2}}
+		seen: seen{requests: 5, pages: 3, target: 2, charges: 0.1 + 0.2}}
 	m.sum = summary{State: "finished", Accepted: 3, Records: 3, Requests: 5, Credits: 0.3}
 	m.sum.Limited.Target = 2
 	return m
@@ -46,17 +46,18 @@ func TestAgree(t *testing.T) {
 		change func(*measured)
 		want   string // in the error; empty: none
 	}{
-		"both sides the same":     {func(*measured) {}, ""},
-		"a request more":          {func(m *measured) { m.seen.requests++ }, "requests 5, the simulator 6"},
-		"an account's 429":        {func(m *measured) { m.seen.account++ }, "account 0, the simulator 1"},
-		"a rate's 429":            {func(m *measured) { m.sum.Limited.Rate++ }, "rate 1, the simulator 0"},
-		"pending jobs' 429":       {func(m *measured) { m.seen.pending++ }, "pending jobs 0, the simulator 1"},
-		"a target's 429":          {func(m *measured) { m.seen.target-- }, "targets 2, the simulator 1"},
-		"a busy platform":         {func(m *measured) { m.seen.busy++ }, "busy 0, the simulator 1"},
-		"charged more than told":  {func(m *measured) { m.seen.charges += 0.004 }, "credits 0.3"},
-		"a URL stored twice":      {func(m *measured) { m.records[1] = m.records[0] }, "3 exported of 2 URLs"},
-		"a task is left":          {func(m *measured) { m.sum.Accepted-- }, "2 are accepted"},
-		"the run was interrupted": {func(m *measured) { m.sum.State = "stopped" }, "the run is stopped"},
+		"both sides the same":        {func(*measured) {}, ""},
+		"a refusal stored as a page": {func(m *measured) { m.seen.pages-- }, "records 3, the simulator 2"},
+		"a request more":             {func(m *measured) { m.seen.requests++ }, "requests 5, the simulator 6"},
+		"an account's 429":           {func(m *measured) { m.seen.account++ }, "account 0, the simulator 1"},
+		"a rate's 429":               {func(m *measured) { m.sum.Limited.Rate++ }, "rate 1, the simulator 0"},
+		"pending jobs' 429":          {func(m *measured) { m.seen.pending++ }, "pending jobs 0, the simulator 1"},
+		"a target's 429":             {func(m *measured) { m.seen.target-- }, "targets 2, the simulator 1"},
+		"a busy platform":            {func(m *measured) { m.seen.busy++ }, "busy 0, the simulator 1"},
+		"charged more than told":     {func(m *measured) { m.seen.charges += 0.004 }, "credits 0.3"},
+		"a URL stored twice":         {func(m *measured) { m.records[1] = m.records[0] }, "3 exported of 2 URLs"},
+		"a task is left":             {func(m *measured) { m.sum.Accepted-- }, "2 are accepted"},
+		"the run was interrupted":    {func(m *measured) { m.sum.State = "stopped" }, "the run is stopped"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := sample(t)

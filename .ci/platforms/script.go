@@ -15,7 +15,7 @@ type script struct {
 	list     []string
 	config   string
 	address  func(simulator.Addresses) (base, key string)
-	count    func(simulator.Counters) seen
+	count    func(simulator.Counters) seen // of the platform alone
 	judge    func(measured) (figures string, err error)
 }
 
@@ -38,7 +38,7 @@ func evomi() script {
 		address: func(a simulator.Addresses) (string, string) { return a.Evomi, a.EvomiKey },
 		count: func(c simulator.Counters) seen {
 			k := c.Evomi.Keys["main"]
-			return seen{requests: k.Submits + k.Polls, account: k.Refused, target: refusals(c), busy: k.Busy, charges: k.Charges}
+			return seen{requests: k.Submits + k.Polls, account: k.Refused, busy: k.Busy, charges: k.Charges}
 		},
 		judge: func(m measured) (string, error) {
 			best := n * time.Second / limit
@@ -68,7 +68,7 @@ func spidra() script {
 		address: func(a simulator.Addresses) (string, string) { return a.Spidra, a.SpidraKey },
 		count: func(c simulator.Counters) seen {
 			u := c.Spidra.Accounts["main"]
-			s := seen{pending: u.RefusedPending, target: refusals(c), busy: u.Busy, charges: u.Charges}
+			s := seen{pending: u.RefusedPending, busy: u.Busy, charges: u.Charges}
 			for _, ip := range c.Spidra.IPs {
 				s.requests += ip.Calls
 				s.rate += ip.Refused
@@ -109,7 +109,7 @@ func omniScrape() script {
 		address: func(a simulator.Addresses) (string, string) { return a.OmniScrape, a.OmniScrapeKey },
 		count: func(c simulator.Counters) seen {
 			u := c.OmniScrape.Accounts["main"]
-			return seen{requests: u.Submits + u.Polls, account: u.Refused, target: refusals(c), busy: u.Busy, charges: u.Charges}
+			return seen{requests: u.Submits + u.Polls, account: u.Refused, busy: u.Busy, charges: u.Charges}
 		},
 		judge: func(m measured) (string, error) {
 			// The slow domain needs less than the whole time for its pages, so what it leaves is the others'.
@@ -152,12 +152,4 @@ func urls(host string, n int) []string {
 		out = append(out, fmt.Sprintf("http://%s/p/%d", host, i))
 	}
 	return out
-}
-
-// refusals are what the target sites refused.
-func refusals(c simulator.Counters) (n int64) {
-	for _, s := range c.Sites {
-		n += s.Refused
-	}
-	return n
 }
