@@ -278,18 +278,6 @@ func (b *Budget) Start(now time.Time) (probe bool) {
 	return probe
 }
 
-// StartPoll records a call that takes a start but, outside the global budget, no slot.
-func (b *Budget) StartPoll(now time.Time) {
-	if b.Scope == Global {
-		b.inFlight++
-	}
-	b.lastStart = now
-	if b.starts != nil {
-		b.starts.add(now)
-	}
-	b.quota.spend(now)
-}
-
 // Release gives a slot back.
 func (b *Budget) Release() {
 	if b.inFlight > 0 {

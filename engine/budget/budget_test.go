@@ -108,10 +108,6 @@ func TestGap(t *testing.T) {
 	if b.PerSecond() != 0.5 {
 		t.Errorf("PerSecond() = %v, want 0.5", b.PerSecond())
 	}
-	b.StartPoll(after(3 * time.Second))
-	if b.InFlight() != 1 || b.Gate(after(4*time.Second)).OK {
-		t.Errorf("a poll takes a start and no slot: %d in flight, %+v", b.InFlight(), b.Gate(after(4*time.Second)))
-	}
 	// After a probe the gap still counts.
 	until, _ := b.Refused(after(10*time.Second), announced(after(9*time.Second), time.Second), newRand(2))
 	b.Start(until)
@@ -225,7 +221,7 @@ func TestPollsObeyRateAndStopAlone(t *testing.T) {
 		t.Error("a poll obeys the rate of its address")
 	}
 	g := New(Global, "", Limits{InFlight: 1})
-	g.StartPoll(t0)
+	g.Start(t0)
 	if g.InFlight() != 1 || g.PollGate(t0).OK {
 		t.Error("a poll takes a slot of the program")
 	}

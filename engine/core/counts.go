@@ -35,9 +35,6 @@ func (m *Machine) TakeDirty() []*frontier.Domain {
 	return d
 }
 
-// Over reports that the run ended.
-func (m *Machine) Over() bool { return m.over }
-
 // RunPaused reports that the whole run is held by a person.
 func (m *Machine) RunPaused() bool { return m.global.IsPaused() }
 

@@ -59,9 +59,6 @@ func (w *Wakes) Due(now time.Time) (Wake, bool) {
 	return top, true
 }
 
-// Len is the number of entries.
-func (w *Wakes) Len() int { return len(w.heap) }
-
 func (w *Wakes) less(i, j int) bool {
 	a, b := &w.heap[i], &w.heap[j]
 	if a.At.Equal(b.At) {

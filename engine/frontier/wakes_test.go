@@ -20,7 +20,7 @@ func TestWakesInOrderOfTime(t *testing.T) {
 	}
 	slices.Sort(want)
 	var got []int
-	for now := noon; w.Len() > 0; now = now.Add(7 * time.Second) {
+	for now := noon; len(w.heap) > 0; now = now.Add(7 * time.Second) {
 		for {
 			x, ok := w.Due(now)
 			if !ok {
@@ -65,7 +65,7 @@ func TestNothingWakes(t *testing.T) {
 	if _, ok := w.Due(noon.Add(-1)); ok {
 		t.Error("not due yet")
 	}
-	if x, ok := w.Due(noon); !ok || x.Kind != WakeRun || w.Len() != 0 {
+	if x, ok := w.Due(noon); !ok || x.Kind != WakeRun || len(w.heap) != 0 {
 		t.Error("due at its time, once")
 	}
 }
