@@ -107,7 +107,7 @@ func (m *Model) doBudget(action keys.Action) bool {
 func (m *Model) doView(action keys.Action) tea.Cmd {
 	switch action {
 	case keys.Filter:
-		m.prompt = &prompt{input: m.list.Filter}
+		m.prompt = &prompt{field: newField(m.list.Filter, 250)}
 	case keys.Faults:
 		m.list.Faults, m.list.Top = !m.list.Faults, 0
 		m.refresh()

@@ -71,6 +71,7 @@ func TestKeysBecomeCommands(t *testing.T) {
 		{"q while stopping asks with Stay in focus", []string{"ctrl+c", "q"}, []engine.Command{{Verb: engine.Drain}}, "▶ [Stay]"},
 		{"Ctrl-C in a dialog drains", []string{"q", "ctrl+c"}, []engine.Command{{Verb: engine.Drain}}, "stopping"},
 		{"letters in a filter are text", []string{"2", "/", "p", "q", "P"}, nil, "filter: pqP_"},
+		{"the cursor moves in a filter", []string{"2", "/", "s", "h", "p", "left", "o"}, nil, "filter: sho_p"},
 		{"letters in the help search it", []string{"?", "k", "i", "l", "l"}, nil, "Type to search: kill_"},
 		{"Enter in the help does what the line says", []string{"2", "?", "half page up", "enter", "p"}, []engine.Command{pause("forum-c.example")}, "pausing"},
 	}

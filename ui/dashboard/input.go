@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/x/ansi"
 
 	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/keys"
@@ -15,16 +15,28 @@ import (
 )
 
 // prompt is a text field on the message line. What is typed filters at once.
-type prompt struct{ input string }
+type prompt struct{ field textinput.Model }
+
+// newField is a text field that has the keys: only editing, no drawing, no clipboard of its own.
+func newField(value string, most int) textinput.Model {
+	f := textinput.New()
+	f.CharLimit = most
+	f.KeyMap.Paste.SetEnabled(false)
+	f.SetValue(value)
+	f.Focus() // the command would let its own cursor blink
+	return f
+}
 
 func (p *prompt) message() screen.Message {
 	hint := "word   !word: without   /re/: pattern"
-	if re, ok := strings.CutPrefix(p.input, "/"); ok {
+	input := p.field.Value()
+	if re, ok := strings.CutPrefix(input, "/"); ok {
 		if _, err := regexp.Compile(strings.TrimSuffix(re, "/")); err != nil {
 			hint = "not a pattern: matches nothing"
 		}
 	}
-	return screen.Message{Prompt: true, Text: "filter:", Input: p.input, Hint: hint}
+	at := []rune(input)
+	return screen.Message{Prompt: true, Text: "filter:", Input: string(at[:p.field.Position()]), Behind: string(at[p.field.Position():]), Hint: hint}
 }
 
 // menu is a short list to choose from.
@@ -80,7 +92,7 @@ func (m *Model) keys(msg tea.KeyMsg) tea.Cmd {
 		plain := msg
 		plain.Alt = false
 		if mode != m.screenMode() {
-			return together(m.press("esc", ""), m.keys(plain))
+			return together(m.press("esc"), m.keys(plain))
 		}
 		msg = plain
 	}
@@ -91,18 +103,13 @@ func (m *Model) keys(msg tea.KeyMsg) tea.Cmd {
 		}
 		var cmds []tea.Cmd
 		for _, r := range msg.Runes {
-			cmds = append(cmds, m.press(string(r), string(r)))
+			m.pressed = tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}
+			cmds = append(cmds, m.press(string(r)))
 		}
 		return together(cmds...)
 	}
-	text := ""
-	switch msg.Type {
-	case tea.KeyRunes:
-		text = string(msg.Runes)
-	case tea.KeySpace:
-		text = " "
-	}
-	return m.press(msg.String(), text)
+	m.pressed = msg
+	return m.press(msg.String())
 }
 
 // together joins commands, nil when there is none.
@@ -117,8 +124,8 @@ func together(cmds ...tea.Cmd) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// press handles one key; text is what it types in a field.
-func (m *Model) press(key, text string) tea.Cmd {
+// press handles one key; m.pressed is its message, for a field.
+func (m *Model) press(key string) tea.Cmd {
 	if m.toast.role == themes.Bad {
 		m.toast = toast{} // a fault stays until a key
 		m.changed()
@@ -132,7 +139,7 @@ func (m *Model) press(key, text string) tea.Cmd {
 				return m.answer(i)
 			}
 		case m.textMode():
-			m.edit(key, text)
+			m.edit(m.pressed)
 		}
 		return nil
 	}
@@ -165,56 +172,22 @@ func (m *Model) press(key, text string) tea.Cmd {
 }
 
 // typed puts text into the field that has the keys.
-func (m *Model) typed(text string) {
+func (m *Model) typed(text string) { m.edit(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(text)}) }
+
+// edit gives a key to the field that has the keys: it types or edits there, and nothing leaks through.
+func (m *Model) edit(msg tea.KeyMsg) {
 	if m.help != nil {
-		m.help.Query = widget.Clean(m.help.Query+text, 60)
-		m.help.Cursor = 0
+		f := newField(m.help.Query, 60)
+		f, _ = f.Update(msg)
+		m.help.Query, m.help.Cursor = widget.Clean(f.Value(), 60), 0
 	} else if m.prompt != nil {
-		m.prompt.input = widget.Clean(m.prompt.input+text, 250)
-		m.filter(m.prompt.input)
+		m.prompt.field, _ = m.prompt.field.Update(msg)
+		if value := m.prompt.field.Value(); value != widget.Clean(value, 250) {
+			m.prompt.field.SetValue(widget.Clean(value, 250))
+		}
+		m.filter(m.prompt.field.Value())
 	}
 	m.changed()
-}
-
-// edit handles the editing keys of a field; everything else that types is typed, and nothing leaks through.
-func (m *Model) edit(key, text string) {
-	value := ""
-	if m.help != nil {
-		value = m.help.Query
-	} else {
-		value = m.prompt.input
-	}
-	switch key {
-	case "backspace", "ctrl+h":
-		value = dropLast(value)
-	case "ctrl+w":
-		value = strings.TrimRight(value, " ")
-		value = value[:strings.LastIndexByte(value, ' ')+1]
-	case "ctrl+u":
-		value = ""
-	default:
-		if text != "" {
-			m.typed(text)
-		}
-		return
-	}
-	if m.help != nil {
-		m.help.Query, m.help.Cursor = "", 0
-	} else {
-		m.prompt.input = ""
-	}
-	m.typed(value)
-}
-
-// dropLast takes the last cluster off a text.
-func dropLast(s string) string {
-	last, state := 0, byte(0)
-	for i := 0; i < len(s); {
-		_, _, n, next := ansi.DecodeSequence(s[i:], state, nil)
-		last, state = i, next
-		i += max(n, 1)
-	}
-	return s[:last]
 }
 
 func (m *Model) inPrompt(action keys.Action) tea.Cmd {
@@ -273,7 +246,7 @@ func (m *Model) inHelp(action keys.Action) tea.Cmd {
 func (m *Model) run(action keys.Action) tea.Cmd {
 	for _, b := range keys.Bindings() {
 		if b.Action == action && slices.Contains(b.Modes, m.screenMode()) {
-			return m.press(b.Keys[0], "")
+			return m.press(b.Keys[0])
 		}
 	}
 	return nil

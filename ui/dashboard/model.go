@@ -87,6 +87,7 @@ type Model struct {
 	menu    *menu
 	help    *screen.Help
 	prompt  *prompt
+	pressed tea.KeyMsg // the key that is being handled
 	toast   toast
 	undo    *undo
 	wishes  map[string]wish

@@ -49,8 +49,9 @@ type Message struct {
 	Hint string // what to press, at the right
 	// Undo is the seconds in which Text can be undone; zero: it cannot. UndoOf is how many there were.
 	Undo, UndoOf int
-	// Prompt is a text field: Text is its name, Input what was typed, with the cursor behind it.
+	// Prompt is a text field: Text is its name, Input what stands before the cursor, Behind what stands after it.
 	Prompt bool
+	Behind string
 	Input  string
 }
 
@@ -190,7 +191,7 @@ func (p *Picture) message(class Class) string {
 		if w := widget.Width(m.Input); w > room {
 			m.Input = ansi.TruncateLeft(m.Input, w-room, "")
 		}
-		return l.Text(themes.Text, m.Input).Text(themes.Focus, "_").Right(themes.Dim, m.Hint).String()
+		return l.Text(themes.Text, m.Input).Text(themes.Focus, "_").Text(themes.Text, widget.Truncate(m.Behind, max(room-widget.Width(m.Input), 0))).Right(themes.Dim, m.Hint).String()
 	case m.Undo > 0:
 		return widget.Undo(p.Look, p.W, m.Text, "u", m.Undo, m.UndoOf)
 	case m.Text != "":
