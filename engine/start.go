@@ -172,7 +172,7 @@ func (l *loop) restoreUnknown(ctx context.Context, now time.Time, unknown []stor
 				l.event("warn", "domain", t.Domain, "the answer to its submit never came (exchange "+in.Exchange+"): it is submitted once more", t.ID)
 				continue
 			}
-			l.batch.tasks = append(l.batch.tasks, storage.TaskChange{ID: t.ID, State: storage.TaskDead, Reason: "lost", Error: "the answer to its submit never came", Tries: t.Tries, Attempts: t.Attempts, FirstTryAt: t.FirstTryAt, Unknowns: t.Unknowns})
+			l.batch.tasks = append(l.batch.tasks, storage.TaskChange{ID: t.ID, State: storage.TaskDead, Reason: "lost", Error: "the answer to its submit never came", Tries: t.Tries, Attempts: t.Attempts, Invalids: t.Invalids, FirstTryAt: t.FirstTryAt, Unknowns: t.Unknowns})
 			l.event("error", "domain", t.Domain, "dead letter: lost: the answer to its submit never came (exchange "+in.Exchange+")", t.ID)
 		}
 	}

@@ -23,7 +23,9 @@ func (m *Machine) keepJob(now time.Time, c *Call, id string, s slots, tasks []*f
 	j := &Job{worst: worst, ID: id, Credential: c.Credential, Tasks: append([]*frontier.Task(nil), tasks...), Submitted: s.sent, slots: s}
 	j.slots.places = append([]place(nil), s.places...)
 	// The retention is counted from the submit, the shorter reading of the sheet.
-	j.Expires = s.sent.Add(f.Retention)
+	if f.Retention > 0 {
+		j.Expires = s.sent.Add(f.Retention)
+	}
 	j.slots.exchange = false
 	j.slots.probe = [kinds]bool{} // the hand-over answered them; its targets' are still out
 	m.jobs[j.ID] = j
@@ -61,6 +63,10 @@ func (m *Machine) pollDue(now time.Time) {
 		m.polls = m.polls[1:]
 		j.due = false
 		if m.stoppedFor(cr) != "" {
+			if m.expired(now, j) {
+				m.forget(now, j)
+				continue
+			}
 			m.again(now, j, now.Add(m.cfg.Facts.PollMax))
 			continue
 		}
@@ -145,8 +151,8 @@ func (m *Machine) polled(now time.Time, c *Call, r *provider.Reply) {
 // retention the result is lost.
 func (m *Machine) pollLater(now time.Time, c *Call, j *Job, atLeast time.Duration) {
 	f := &m.cfg.Facts
-	if !j.Expires.IsZero() && now.After(j.Expires) {
-		m.terminal(now, c, &provider.Reply{Outcome: provider.Lost, Error: "the platform has forgotten the job by now"})
+	if m.expired(now, j) {
+		m.terminal(now, c, &provider.Reply{Outcome: provider.Lost, Error: forgotten})
 		return
 	}
 	wait := f.PollFirst
@@ -165,6 +171,22 @@ func (m *Machine) pollLater(now time.Time, c *Call, j *Job, atLeast time.Duratio
 		c.settle = append(c.settle, Settled{Task: t, Item: -1, Number: t.Attempts, State: Remote, Decision: "still running; polled again in " + seconds(wait.Round(100*time.Millisecond))})
 	}
 	m.again(now, j, now.Add(wait))
+}
+
+const forgotten = "the platform has forgotten the job by now"
+
+// expired reports that a job's result cannot be read any more.
+func (m *Machine) expired(now time.Time, j *Job) bool {
+	return !j.Expires.IsZero() && now.After(j.Expires)
+}
+
+// forget ends a job whose result is gone, without asking: nobody may ask for it.
+func (m *Machine) forget(now time.Time, j *Job) {
+	c := m.newCall()
+	c.Kind, c.For, c.Job, c.Tasks, c.Credential = provider.Poll, provider.Poll, j, j.Tasks, j.Credential
+	m.terminal(now, c, &provider.Reply{Outcome: provider.Lost, Error: forgotten})
+	m.storing++
+	m.do(Action{Do: Store, Call: c, Settled: c.settle})
 }
 
 // terminal ends a job: its slots are free, its tasks are settled by what the poll brought.

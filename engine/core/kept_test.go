@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/frontier"
+	"dev.scrapetop/engine/provider"
 )
 
 // TestCooldownsOfEveryScopeAreRestored: also of budgets that appear with the first submit, and a hold for refused access
@@ -39,5 +41,55 @@ func TestEndedCooldownIsForgotten(t *testing.T) {
 	}
 	if cleared != 1 {
 		t.Errorf("cleared %d times", cleared)
+	}
+}
+
+// TestForgottenJobOfAMissingKeyIsLost: a remote job whose key is not configured any more cannot be polled; once its platform
+// has forgotten it, it is lost and the run can end.
+func TestForgottenJobOfAMissingKeyIsLost(t *testing.T) {
+	cfg := batches()
+	cfg.ResubmitLost = false
+	for _, c := range []struct {
+		name    string
+		expires time.Duration
+		end     string
+	}{{"forgotten", -time.Minute, "finished"}, {"still there", time.Hour, "failed"}} {
+		t.Run(c.name, func(t *testing.T) {
+			m := New(cfg)
+			var reason, end string
+			for _, ev := range []Event{
+				JobKept{Job: "scrape/1", Credential: "gone", Tasks: []frontier.Task{{ID: 1, Domain: "a.test", Home: "a.test"}}, Submitted: labStart.Add(-2 * time.Hour), Expires: labStart.Add(c.expires)},
+				InputEnded{}, nil,
+			} {
+				var store *Call
+				for _, a := range m.Step(labStart, ev) {
+					switch a.Do {
+					case Store:
+						store, reason = a.Call, a.Settled[0].Reason
+					case Ended:
+						end = a.End.State
+					}
+				}
+				if store != nil {
+					m.Step(labStart, Stored{Call: store})
+				}
+			}
+			if end != c.end || (reason == "lost") != (c.end == "finished") {
+				t.Fatalf("reason %q, end %q, counts %+v", reason, end, m.Counts())
+			}
+		})
+	}
+}
+
+// TestFailedBatchesCoolTheProvider: a batch has no domain of its own; those of its tasks count.
+func TestFailedBatchesCoolTheProvider(t *testing.T) {
+	m := New(batches())
+	for range budget.InARow {
+		c := m.newCall()
+		c.Tasks = []*frontier.Task{{Domain: "a.test"}, {Domain: "b.test"}, {Domain: "c.test"}}
+		m.failures(labStart, c, &provider.Reply{Outcome: provider.Transport})
+	}
+	if m.provider.State(labStart) != budget.Cooling {
+		t.Errorf("the provider is %v", m.provider.State(labStart))
 	}
 }

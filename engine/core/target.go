@@ -90,6 +90,19 @@ func (m *Machine) readWindow(now time.Time, d *frontier.Domain, item *provider.I
 	}
 }
 
+// failedAt notes a domain of a failure in a row.
+func (m *Machine) failedAt(domain string) {
+	for i, seen := range m.failSeen {
+		switch seen {
+		case domain:
+			return
+		case "":
+			m.failSeen[i] = domain
+			return
+		}
+	}
+}
+
 // failures watches for failures in a row across domains: then the provider (or our own network) is down.
 func (m *Machine) failures(now time.Time, c *Call, r *provider.Reply) {
 	down := r.Outcome == provider.Transport || !m.cfg.Direct && (r.Outcome == provider.Failed && r.Layer != provider.LayerTarget)
@@ -100,14 +113,9 @@ func (m *Machine) failures(now time.Time, c *Call, r *provider.Reply) {
 		return
 	}
 	m.failRow++
-	for i, seen := range m.failSeen {
-		if seen == c.Domain {
-			break
-		}
-		if seen == "" {
-			m.failSeen[i] = c.Domain
-			break
-		}
+	m.failedAt(c.Domain)
+	for _, t := range c.Tasks { // a batch is over several domains
+		m.failedAt(t.Domain)
 	}
 	if m.failRow < budget.InARow || m.failSeen[failDomains-1] == "" || m.provider.State(now) != budget.Open {
 		return
