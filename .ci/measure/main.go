@@ -1,0 +1,119 @@
+// Command measure takes the figures that are too long for every test run and writes them, dated, to .ci/measured.md with a
+// hash of the sources they are about; a test beside it fails when those have changed since.
+//
+//	go run ./.ci/measure        about ten minutes on two cores, as root on Linux with nginx
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+const table = ".ci/measured.md"
+
+// measured are the folders whose sources the figures are about.
+var measured = []string{"engine", "storage"}
+
+// runs are the figures; BINARY stands for the compiled program.
+var runs = []struct{ what, command string }{
+	{"real nginx, 20 r/s burst 10 on four hosts, 300 URLs each, `Retry-After: 1`", "go run ./.ci/laboratory -binary BINARY -latency 0 -conns 64 -retry-after 1"},
+	{"the same, nothing announced", "go run ./.ci/laboratory -binary BINARY -latency 0 -conns 64 -retry-after 0"},
+	{"the same, killed halfway and resumed", "go run ./.ci/laboratory -binary BINARY -latency 0 -conns 64 -retry-after 1 -kill"},
+	{"engine against a bare client loop, 2 KB pages", "go run ./.ci/throughput -pairs 7"},
+	{"200,000 URLs over 20,000 domains", "go run ./.ci/scale -binary BINARY"},
+	{"the three simulated platforms in real time", "go run ./.ci/platforms -binary BINARY"},
+	{"keypress to screen while the engine runs flat out", "go run ./.ci/keypress BINARY"},
+}
+
+func main() {
+	if err := measure(); err != nil {
+		fmt.Fprintln(os.Stderr, "measure:", err)
+		os.Exit(1)
+	}
+}
+
+func measure() (err error) {
+	dir, err := os.MkdirTemp("", "measure")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	binary := filepath.Join(dir, "scrapetop")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		return fmt.Errorf("build: %w: %s", err, out)
+	}
+	hash, err := sources(".")
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# Measured\n\nMade by `go run ./.ci/measure` on %s with %s, %d processors. Figures of one machine under whatever else it did:\ntrust ratios.\n\nsources: %s\n\n",
+		time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU(), hash)
+	fmt.Fprintf(&b, "| what | command | result |\n| --- | --- | --- |\n")
+	for _, r := range runs {
+		fmt.Fprintln(os.Stderr, r.command)
+		args := strings.Fields(strings.ReplaceAll(r.command, "BINARY", binary))
+		cmd := exec.Command(args[0], args[1:]...)
+		out, err := cmd.Output()
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", r.command, err, out)
+		}
+		fmt.Fprintf(&b, "| %s | `%s` | %s |\n", r.what, r.command, closing(string(out)))
+	}
+	return os.WriteFile(table, b.Bytes(), 0o644)
+}
+
+// closing is what a command's last lines say: the whole output where it is short.
+func closing(out string) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) > 4 {
+		lines = lines[len(lines)-1:]
+	}
+	for i := range lines {
+		lines[i] = strings.Join(strings.Fields(lines[i]), " ")
+	}
+	return strings.Join(lines, "; ")
+}
+
+// sources hashes the Go sources that are measured, tests aside.
+func sources(root string) (string, error) {
+	var files []string
+	for _, dir := range measured {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() && !strings.HasSuffix(path, "_test.go") && (strings.HasSuffix(path, ".go") || strings.HasSuffix(path, ".sql")) &&
+				!strings.Contains(path, "simulator") {
+				files = append(files, path)
+			}
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	slices.Sort(files)
+	sum := sha256.New()
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return "", err
+		}
+		rel, err := filepath.Rel(root, f)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(sum, "%s\n%d\n", filepath.ToSlash(rel), len(text))
+		sum.Write(text)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:12]), nil
+}
