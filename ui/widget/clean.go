@@ -42,28 +42,6 @@ func Clean(s string, width int) string {
 	return g.result(width)
 }
 
-// CleanLines is Clean for a text of many lines, as the view of a body shows it: line ends are kept, tabs are spaces. At
-// most limit lines are returned; more tells whether there were others.
-func CleanLines(s string, width, limit int) (lines []string, more bool) {
-	for s != "" {
-		if len(lines) >= limit {
-			return lines, true
-		}
-		var line string
-		if i := strings.IndexAny(s, "\r\n"); i < 0 {
-			line, s = s, ""
-		} else {
-			line = s[:i]
-			if strings.HasPrefix(s[i:], "\r\n") {
-				i++
-			}
-			s = s[i+1:]
-		}
-		lines = append(lines, Clean(line, width))
-	}
-	return lines, false
-}
-
 // gate collects the cleaned text.
 type gate struct {
 	b      strings.Builder

@@ -93,24 +93,6 @@ func TestCleanIsCheapForHugeText(t *testing.T) {
 	}
 }
 
-func TestCleanLines(t *testing.T) {
-	lines, more := CleanLines("one\r\ntwo\n\n\tthree\rfour\x1b[2J", 10, 10)
-	if want := "one|two|| three|four"; strings.Join(lines, "|") != want || more {
-		t.Errorf("got %q, more %v, want %q", strings.Join(lines, "|"), more, want)
-	}
-	lines, more = CleanLines("a\nb\nc", 10, 2)
-	if strings.Join(lines, "|") != "a|b" || !more {
-		t.Errorf("got %q, more %v", lines, more)
-	}
-	if lines, more = CleanLines("", 10, 2); len(lines) != 0 || more {
-		t.Errorf("empty text: %q, %v", lines, more)
-	}
-	lines, _ = CleanLines("a\x1b]0;swallow\nb", 10, 9)
-	if strings.Join(lines, "|") != "a|b" {
-		t.Errorf("an unfinished sequence took the next line: %q", lines)
-	}
-}
-
 func checkClean(t *testing.T, s string, width int) {
 	t.Helper()
 	if !utf8.ValidString(s) {
@@ -147,10 +129,6 @@ func FuzzClean(f *testing.F) {
 		plain := ASCII(got)
 		if !isASCII(plain) || Width(plain) != Width(got) {
 			t.Errorf("ASCII(%q) = %q", got, plain)
-		}
-		lines, _ := CleanLines(s, width, 50)
-		for _, line := range lines {
-			checkClean(t, line, width)
 		}
 	})
 }

@@ -146,15 +146,6 @@ func after(s string, n, cells int) string {
 // Middle is where a thing of size cells begins to stand in the middle of a whole.
 func Middle(whole, size int) int { return max((whole-size)/2, 0) }
 
-// Banner is a line across the screen that tells a state nobody may overlook; colour is not what tells it.
-func Banner(look *Look, width int, mark Mark, text string) string {
-	l := look.Line(width).Strong(true).Gap(1).Repeat(mark.Role, mark.Glyph, 1).Gap(1)
-	if mark.Word != "" {
-		l.Text(mark.Role, mark.Word).Gap(1)
-	}
-	return l.Text(mark.Role, text).String()
-}
-
 // Toast is one line of news with what to press at its right; the hint gives way when there is no room for both.
 func Toast(look *Look, width int, role themes.Role, text, hint string) string {
 	l := look.Line(width).Gap(1)

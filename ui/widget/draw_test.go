@@ -245,7 +245,6 @@ func TestPartsHaveTheSizeAskedFor(t *testing.T) {
 			check("table", table.Draw(look, width, height), width, height)
 			check("table without rows", Table{Columns: table.Columns, Empty: foreign}.Draw(look, width, height), width, height)
 			check("table without columns", Table{Rows: table.Rows}.Draw(look, width, height), width, height)
-			check("banner", []string{Banner(look, width, look.Glyphs.State("pause"), foreign)}, width, 1)
 			check("toast", []string{Toast(look, width, themes.Bad, foreign, foreign)}, width, 1)
 			check("undo", []string{Undo(look, width, foreign, "u", 3, 10)}, width, 1)
 			d := Dialog{Title: foreign, Lines: []string{foreign, strings.Repeat("x", 200)}, Buttons: []string{"Stay", foreign, "Stop now: 31 tasks return"}, Focus: 1, Hint: foreign, Brief: []string{foreign}}

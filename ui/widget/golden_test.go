@@ -85,9 +85,6 @@ func parts() []specimen {
 		}},
 		{"dialog", 78, func(k *Look) []string { return sampleDialog().Draw(k, 78, 40) }},
 		{"dialog, narrow", 36, func(k *Look) []string { return sampleDialog().Draw(k, 36, 40) }},
-		{"banner", 78, func(k *Look) []string {
-			return []string{Banner(k, 78, k.Glyphs.State("frozen"), "at 14:30:00 for 00:12. The run goes on. Z: live")}
-		}},
 		{"toast", 78, func(k *Look) []string {
 			return []string{Toast(k, 78, themes.Warn, "credits are forecast to reach 93% of the cap", "Enter: details")}
 		}},
