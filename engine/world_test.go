@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -59,6 +60,34 @@ func TestEvomiHandOffIsPolledToItsEnd(t *testing.T) {
 				}
 				if k.Collected != 40 || k.Started != 40 || k.Refused != 0 {
 					t.Errorf("collected %d, started %d, refused %d", k.Collected, k.Started, k.Refused)
+				}
+			})
+		})
+	}
+}
+
+// TestEvomiLearnsWhetherBackgroundHoldsASlot: 200 jobs of 10 s at 5 slots take 400 s while each holds one; where the header
+// shows that none does, far less, and nothing is refused either way.
+func TestEvomiLearnsWhetherBackgroundHoldsASlot(t *testing.T) {
+	for _, holds := range []bool{true, false} {
+		t.Run(fmt.Sprintf("holds %v", holds), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inOurTime()
+				w := simulator.New(simulator.Options{
+					Sites: []simulator.Site{{Host: "shop.test", Policy: simulator.Policy{Latency: simulator.Latency{Median: 10 * time.Second}}}},
+					Evomi: simulator.EvomiSettings{BackgroundHoldsSlot: holds, Accounts: []simulator.EvomiAccount{{Name: "demo", Key: simulator.DemoKey, Credits: 1e6, Concurrency: 5}}},
+				})
+				cfg := evomiConfig()
+				cfg.Async = true
+				d := driveRun(t, cfg, w.RoundTripper(), urls("shop.test", 200), nil)
+				k := w.Counters().Evomi.Keys["demo"]
+				took := d.summary.ElapsedSeconds
+				t.Logf("%.0f s, refused %d", took, k.Refused)
+				if d.summary.Accepted != 200 || k.Started != 200 || k.Collected != 200 || k.Refused != 0 {
+					t.Fatalf("summary %+v, counters %+v", d.summary, k)
+				}
+				if quick := took < 200; quick == holds {
+					t.Errorf("took %.0f s", took)
 				}
 			})
 		})

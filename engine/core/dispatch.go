@@ -82,6 +82,9 @@ func (m *Machine) pick(now time.Time, l *frontier.Lane) (*credential, budget.Gat
 		if g.OK {
 			g = c.account.Gate(now)
 		}
+		if g.OK && !c.background.room() {
+			g = budget.Gate{Why: budget.Slots}
+		}
 		if p := m.pendingJobs(c, m.usualKind()); g.OK && p != nil {
 			g = p.Gate(now)
 		}

@@ -230,6 +230,8 @@ type Job struct {
 	Done       bool
 
 	worst       float64 // credits reserved
+	handed      time.Time
+	round       uint64 // of the last answer that it was compared with
 	polls       int
 	lastRunning time.Time // when it was last found running
 	brought     bool      // its next poll was brought forward

@@ -28,7 +28,7 @@ func (m *Machine) keepJob(now time.Time, c *Call, id string, s slots, tasks []*f
 	}
 	j.slots.exchange = false
 	j.slots.probe = [kinds]bool{} // the hand-over answered them; its targets' are still out
-	m.jobs[j.ID] = j
+	m.begin(now, j)
 	for _, t := range j.Tasks {
 		t.Attempts++
 		m.counts.Attempts++
@@ -39,6 +39,16 @@ func (m *Machine) keepJob(now time.Time, c *Call, id string, s slots, tasks []*f
 	m.pace.begin(s.sent)
 	m.again(now, j, now.Add(max(pollAfter, f.PollFirst, m.firstPoll(j))))
 	m.do(Action{Do: Keep, Call: c, Job: j})
+}
+
+// begin registers a job whose slots are set.
+func (m *Machine) begin(now time.Time, j *Job) {
+	j.handed = now
+	m.jobs[j.ID] = j
+	if cr := j.slots.cred; cr != nil {
+		cr.background.jobs++
+		m.freeSlot(&j.slots)
+	}
 }
 
 // again sets the next poll.
@@ -143,6 +153,9 @@ func (m *Machine) polled(now time.Time, c *Call, r *provider.Reply) {
 		return
 	}
 	j.lastRunning = c.Sent
+	if r.Outcome == provider.StillRunning {
+		m.foundRunning(j, c.Sent)
+	}
 	// Still running, or the poll itself went wrong: ask again within the retention. A lost answer to a poll costs no try.
 	m.pollLater(now, c, j, wait)
 }
@@ -196,6 +209,10 @@ func (m *Machine) terminal(now time.Time, c *Call, r *provider.Reply) {
 	delete(m.jobs, j.ID)
 	m.unreserve(j.slots.lane, j.worst)
 	m.jobEnded(now, j)
+	if cr := j.slots.cred; cr != nil {
+		cr.background.jobs--
+		cr.background.ended(now.Sub(j.Submitted), m.cfg.Facts.Retention)
+	}
 	work := j.slots
 	m.release(&j.slots)
 	// Budgets learn from the job as from a sync answer: the work was let through when it was handed over.
@@ -246,7 +263,7 @@ func (m *Machine) jobKept(now time.Time, ev JobKept) {
 	j.slots = s
 	j.worst = m.cfg.Facts.WorstCredits * float64(len(j.Tasks))
 	m.reserve(s.lane, j.worst)
-	m.jobs[j.ID] = j
+	m.begin(now, j)
 	next := ev.Next
 	if next.Before(now) {
 		next = now

@@ -59,6 +59,8 @@ type credential struct {
 	account *budget.Budget
 	tenants map[string]bool
 	last    remaining
+
+	background background
 }
 
 // remaining is what headers last told of a credential.

@@ -169,6 +169,9 @@ func (m *Machine) blame(now time.Time, c *Call, r *provider.Reply) (*budget.Budg
 	}
 	d = Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, b))
 	m.countRefusal(r.Outcome, r.Layer)
+	if r.Layer == provider.LayerAccount {
+		m.holdAgain(s.cred)
+	}
 	until := m.refuse(now, c, d, r.Layer, r.HTTPStatus, b, budget.Refusal{Sent: s.sent, InFlight: s.n[kind], Probe: s.probe[kind]})
 	switch {
 	case r.Layer == provider.LayerAccount && r.Signal.Limit.OK:
@@ -239,6 +242,7 @@ func (m *Machine) readCapacity(now time.Time, s *slots, r *provider.Reply) {
 	switch {
 	case f.FreeSlots && sig.Kind == limits.KindConcurrency && sig.Limit.OK && sig.Remaining.OK && r.Outcome != provider.Limited:
 		s.cred.budget.Slots(now, sig.Limit.V, sig.Remaining.V)
+		s.cred.background.inUse(now, s.sent, sig.Limit.V-sig.Remaining.V)
 	case f.RateLimit > 0 && sig.Kind == limits.KindWindow && sig.Remaining.OK && sig.Reset.OK && sig.Reset.V > 0 && sig.Reset.V < limits.MaxWait:
 		m.ip.Quota(now, sig.Remaining.V, sig.Reset.V)
 	}

@@ -23,15 +23,16 @@ const (
 // slots are the budgets in which a piece of work holds a slot, with what it was to them when it started. The program's and
 // the address's slots belong to the exchange; all others to the work, which may go on at the platform.
 type slots struct {
-	held     bool // the work's slots are taken
-	exchange bool // the exchange's slots are taken
-	lane     *frontier.Lane
-	cred     *credential
-	pending  *budget.Budget // jobs of this kind that wait at the platform; nil: not counted
-	places   []place        // of the tasks, in the call's order; of a lookup: its host
-	n        [kinds]int     // in flight at the start, itself included
-	probe    [kinds]bool    // it is the budget's probe
-	sent     time.Time
+	held       bool // the work's slots are taken
+	exchange   bool // the exchange's slots are taken
+	background bool // the credential's slot was given back although the work goes on at the platform
+	lane       *frontier.Lane
+	cred       *credential
+	pending    *budget.Budget // jobs of this kind that wait at the platform; nil: not counted
+	places     []place        // of the tasks, in the call's order; of a lookup: its host
+	n          [kinds]int     // in flight at the start, itself included
+	probe      [kinds]bool    // it is the budget's probe
+	sent       time.Time
 }
 
 // place is the slot of one task in its domain.
@@ -97,7 +98,7 @@ func (m *Machine) release(s *slots) {
 	}
 	s.held = false
 	for kind := kindProvider; kind < kinds; kind++ {
-		if b := m.budgetOf(s, kind); b != nil {
+		if b := m.budgetOf(s, kind); b != nil && !(kind == kindCredential && s.background) {
 			b.Release()
 		}
 	}
