@@ -69,6 +69,13 @@ func driveRun(t *testing.T, cfg Config, rt http.RoundTripper, urls []string, dur
 		t.Fatal(err)
 	}
 	defer st.Close()
+	return driveOn(t, st, cfg, rt, urls, during)
+}
+
+// driveOn drives another run of a database.
+func driveOn(t *testing.T, st *storage.Store, cfg Config, rt http.RoundTripper, urls []string, during func(*Engine)) drive {
+	t.Helper()
+	ctx := context.Background()
 	run, err := st.CreateRun(ctx, storage.RunSpec{Name: "t", Input: "t", Provider: "direct"})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,14 @@ func (l *loop) start(ctx context.Context) error {
 	if l.cfg.Seed == 0 {
 		l.cfg.Seed = rand.Uint64()
 	}
-	l.m = core.New(l.coreConfig())
+	cfg := l.coreConfig()
+	memory, err := l.readMemory(ctx, now, rec.Unknown)
+	if err != nil {
+		l.cancel()
+		return fmt.Errorf("what earlier runs learned cannot be read: %w", err)
+	}
+	cfg.Recall = memory.recall
+	l.m = core.New(cfg)
 	l.picture.begin(l.Engine.run)
 	l.m.Resume(l.Engine.run.Accepted, l.Engine.run.Dead, l.Engine.run.Totals.Requests, l.Engine.run.Totals.Credits)
 	l.written = l.m.Counts()

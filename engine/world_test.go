@@ -158,7 +158,7 @@ func TestLearnedLimitsAreKept(t *testing.T) {
 		driveRun(t, Config{}, w.RoundTripper(), urls("five.test", 200), func(e *Engine) {
 			time.Sleep(40 * time.Second)
 			var err error
-			if learned, err = e.store.LearnedLimits(t.Context()); err != nil {
+			if learned, err = e.store.LearnedLimits(t.Context(), Direct); err != nil {
 				t.Error(err)
 			}
 		})

@@ -277,14 +277,6 @@ func (w *writer) applyCooldown(c *Cooldown) error {
 		c.Scope, c.Key, ms(c.Until), c.Full.Milliseconds(), c.Cause, c.Source, ms(set))
 }
 
-func (w *writer) applyLearned(l *Learned) error {
-	return w.exec(`INSERT INTO learned (scope, key, kind, quota_limit, window_ms, per_second, confidence, evidence, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (scope, key, kind) DO UPDATE SET quota_limit = excluded.quota_limit, window_ms = excluded.window_ms,
-			per_second = excluded.per_second, confidence = excluded.confidence, evidence = excluded.evidence, updated_at = excluded.updated_at`,
-		l.Scope, l.Key, l.Kind, said(l.QuotaLimit), span(l.Window), said(l.PerSecond), l.Confidence, l.Evidence, ms(l.UpdatedAt))
-}
-
 func (w *writer) applyTotals(run int64, t *moved) error {
 	if *t == (moved{}) {
 		return nil

@@ -53,20 +53,6 @@ func (s *Store) Cooldowns(ctx context.Context) ([]Cooldown, error) {
 	})
 }
 
-// LearnedLimits returns what budgets found out in earlier runs and in this one.
-func (s *Store) LearnedLimits(ctx context.Context) ([]Learned, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT scope, key, kind, quota_limit, window_ms, per_second, confidence, evidence, updated_at FROM learned ORDER BY scope, key, kind`)
-	return collect(s, rows, err, func(row interface{ Scan(...any) error }) (Learned, error) {
-		var l Learned
-		var window sql.NullInt64
-		var updated int64
-		err := row.Scan(&l.Scope, &l.Key, &l.Kind, &l.QuotaLimit, &window, &l.PerSecond, &l.Confidence, &l.Evidence, &updated)
-		l.Window = unspan(window)
-		l.UpdatedAt = time.UnixMilli(updated).UTC()
-		return l, err
-	})
-}
-
 // Events returns the events of a run (zero: of all runs) in their order, beyond the one with the id after.
 func (s *Store) Events(ctx context.Context, run int64, after int64, limit int) ([]Event, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT id, at, level, scope, key, text, task FROM event WHERE (run = ?1 OR ?1 = 0) AND id > ?2 ORDER BY id LIMIT ?3`, run, after, limit)

@@ -224,11 +224,13 @@ type Pause struct {
 
 // Learned is what a budget found out about a limit.
 type Learned struct {
+	Provider   string // through which it was found
 	Scope      string
 	Key        string
 	Kind       string
 	QuotaLimit *int64
 	Window     *time.Duration
+	Fixed      bool // the window has edges of its own
 	PerSecond  *float64
 	Confidence float64
 	Evidence   string

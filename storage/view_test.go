@@ -137,9 +137,9 @@ func TestHoldsAreKept(t *testing.T) {
 	}
 	limit, window := int64(300), 15*time.Minute
 	for _, evidence := range []string{"one refusal", "two refusals"} {
-		write(t, s, Tx{Run: run.ID, Learned: []Learned{{Scope: "domain", Key: "a.test", Kind: "window", QuotaLimit: &limit, Window: &window, Confidence: 0.5, Evidence: evidence, UpdatedAt: set}}})
+		write(t, s, Tx{Run: run.ID, Learned: []Learned{{Provider: "direct", Scope: "domain", Key: "a.test", Kind: "window", QuotaLimit: &limit, Window: &window, Confidence: 0.5, Evidence: evidence, UpdatedAt: set}}})
 	}
-	got, err := s.LearnedLimits(ctx)
+	got, err := s.LearnedLimits(ctx, "direct")
 	if err != nil || len(got) != 1 || *got[0].QuotaLimit != 300 || *got[0].Window != window || got[0].PerSecond != nil || got[0].Evidence != "two refusals" || !got[0].UpdatedAt.Equal(set) {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -264,7 +264,7 @@ func (b *Budget) Start(now time.Time) (probe bool) {
 	if b.starts != nil {
 		b.starts.add(now)
 	}
-	b.quota.spend(now)
+	b.quota.spend(now, b.inFlight)
 	probe = b.state == Cooling || b.state == Probing
 	if probe {
 		b.state, b.probe = Probing, true

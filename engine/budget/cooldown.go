@@ -55,7 +55,7 @@ type Refusal struct {
 // sent before the cut belongs to the burst that set it and can only extend the wait.
 func (b *Budget) Refused(now time.Time, r Refusal, rng *rand.Rand) (until time.Time, fresh bool) {
 	b.answered = true
-	b.quota.counted(now, r.Sent)
+	b.quota.counted(now, r.Sent, r.InFlight)
 	fresh = r.Probe || b.state == Open || b.state == Recovering
 	if !r.Probe && !b.cut.IsZero() && !r.Sent.After(b.cut) {
 		fresh = false
@@ -165,7 +165,7 @@ func (b *Budget) ProbeVoid() { b.probe = false }
 // Answered records an answer that the limit let through: accepted, not found, or our own wrong request.
 func (b *Budget) Answered(now, sent time.Time, inFlight int, probe bool) {
 	b.answered = true
-	b.quota.counted(now, sent)
+	b.quota.counted(now, sent, inFlight)
 	if probe && b.probe {
 		b.probe = false
 		b.cool.Failed = 0

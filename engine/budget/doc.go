@@ -16,7 +16,8 @@
 //	so many in a span      sliding, or with edges of its own       starts are bounded by the record of our own
 //	a bucket that leaks    a rate and a burst                      starts are bounded by a meter
 //
-// What was learned is held, and from time to time a little more is asked for; how often follows from how often the limit
+// What earlier runs learned is where a budget starts (Remember), less of it the older it is, and what they sent just now
+// still counts in its windows. What was learned is held, and from time to time a little more is asked for; how often follows from how often the limit
 // moves. A domain's starts are spread inside a known window, with jitter, since it is somebody's web server; other scopes
 // send at once what a window allows. The cooldown always comes first: a finder may wait longer, never shorter. What the
 // finder reaches is in the laboratory's table (engine/core/testdata/laboratory.md).

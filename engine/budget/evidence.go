@@ -13,6 +13,9 @@ func (f *finder) evidence() string {
 		return ""
 	}
 	seen := plural(f.refusals, "refusal")
+	if f.refusals == 0 {
+		seen = "remembered from an earlier run"
+	}
 	switch f.model.kind {
 	case windowModel:
 		kind := "sliding"
@@ -30,6 +33,9 @@ func (f *finder) evidence() string {
 			return fmt.Sprintf("%s requests a minute, burst %d; %s", short(60*f.model.rate), burst, seen)
 		}
 		return fmt.Sprintf("%s requests a second, burst %d; %s", short(f.model.rate), burst, seen)
+	}
+	if f.refusals == 0 {
+		return fmt.Sprintf("%d in flight; %s", f.w, seen)
 	}
 	refusedAt := f.w + 1
 	for _, r := range f.rec.refs {
@@ -69,24 +75,38 @@ func short(x float64) string {
 
 // Learned is what a budget found out about a limit that nobody told.
 type Learned struct {
-	Kind      string        // concurrency, window, rate
+	Kind      string        // KindConcurrency, KindWindow or KindRate
 	Limit     int           // at once, or in a window, or at once above a rate
 	Window    time.Duration // of a window
+	Fixed     bool          // the window has edges of its own
 	PerSecond float64       // of a rate
 }
 
-// Learned is what the budget found out; false: nothing was refused yet.
+// The kinds of learned limits, as they are stored.
+const (
+	KindConcurrency = "concurrency"
+	KindWindow      = "window"
+	KindRate        = "rate"
+)
+
+// Learned is what the budget found out; false: nothing was refused yet, or the pause that will tell is not over.
 func (b *Budget) Learned() (Learned, bool) {
 	f := b.find
 	switch {
 	case b.slots.edge:
-		return Learned{Kind: "concurrency", Limit: b.slots.limit}, true
-	case f == nil || f.study == nil:
+		return Learned{Kind: KindConcurrency, Limit: b.slots.limit}, true
+	case f == nil || f.study == nil || f.refusals == 0:
 		return Learned{}, false
+	case f.model.kind != noModel && b.quota.heard():
+		return Learned{}, false // the server tells its window itself
 	case f.model.kind == windowModel:
-		return Learned{Kind: "window", Limit: int(f.model.limit), Window: time.Duration(f.model.span * float64(time.Second))}, true
+		return Learned{Kind: KindWindow, Limit: int(f.model.limit), Window: time.Duration(f.model.span * float64(time.Second)), Fixed: f.model.fixed}, true
 	case f.model.kind == bucketModel:
-		return Learned{Kind: "rate", Limit: max(1, int(math.Round(f.model.limit))), PerSecond: f.model.rate}, true
+		l := Learned{Kind: KindRate, Limit: max(1, int(math.Round(f.model.limit))), PerSecond: f.model.rate}
+		if f.grew > 0 { // what growth has tried is not known to be let through
+			l.PerSecond = f.grownFrom
+		}
+		return l, true
 	}
-	return Learned{Kind: "concurrency", Limit: f.w}, true
+	return Learned{Kind: KindConcurrency, Limit: f.w}, true
 }

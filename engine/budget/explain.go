@@ -307,12 +307,21 @@ func roundest(lo, hi, rate float64) float64 {
 	for _, digits := range [][]float64{{1, 2, 5}, {3, 4, 6, 8, 1.5, 2.5}} {
 		for _, unit := range []float64{1, 1.0 / 60} {
 			best, far := 0.0, math.Inf(1)
+			nearer := func(c float64) {
+				if off := math.Abs(math.Log(c / rate)); c >= lo && c <= hi && off < far {
+					best, far = c, off
+				}
+			}
 			for _, d := range digits {
 				for k := -2; k <= 3; k++ {
-					c := d * math.Pow10(k) * unit
-					if off := math.Abs(math.Log(c / rate)); c >= lo && c <= hi && off < far {
-						best, far = c, off
+					if c := d * math.Pow10(k) * unit; unit == 1 || c <= fastMinutes {
+						nearer(c)
 					}
+				}
+			}
+			if unit == 1 { // among so few, people take every number
+				for c := 1.0; c <= 10; c++ {
+					nearer(c)
 				}
 			}
 			if best > 0 {
@@ -322,3 +331,6 @@ func roundest(lo, hi, rate float64) float64 {
 	}
 	return rate
 }
+
+// fastMinutes is the rate, a second, above which limits are seldom given by the minute.
+const fastMinutes = 2

@@ -61,6 +61,7 @@ type study struct {
 	rampEach       float64
 	grow, growAt   float64 // factor of the next rise, and when rises may begin
 	growN, grew    int
+	grownFrom      float64 // the rate before the first rise
 	growLast       float64
 	since          float64 // the bucket's record begins here, at
 	sinceLevel     float64

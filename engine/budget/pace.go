@@ -86,6 +86,9 @@ func (f *finder) spend(t float64) {
 		f.model.rate = min(rateMost, max(f.model.rate, f.ramp*math.Exp2(min(20, (t-f.rampAt)/f.rampEach))))
 	case t >= f.growAt:
 		if f.growN++; float64(f.growN) >= max(10, f.model.limit) {
+			if f.grew == 0 {
+				f.grownFrom = f.model.rate
+			}
 			f.model.rate = min(rateMost, f.model.rate*f.grow)
 			f.grew, f.growLast = f.grew+1, f.grow
 			f.grow, f.growN = min(growMost, 1+2*(f.grow-1)), 0

@@ -15,6 +15,7 @@ func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
 	if first {
 		f.begin()
 	}
+	unseen := f.refusals == 0
 	f.settle(t)
 	s = f.rec.drop(s)
 	if first {
@@ -22,7 +23,7 @@ func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
 	}
 	f.refusals++
 	trip := max(0, t-s)
-	if first {
+	if unseen {
 		f.rtt = trip
 	} else {
 		f.rtt += 0.3 * (trip - f.rtt)

@@ -40,17 +40,25 @@ type window struct {
 
 	told   int64 // what the answer at toldAt said
 	toldAt time.Time
-	fresh  bool    // that answer began a new window
-	starts []int64 // ring of the last starts, in Unix nanoseconds; nil until a window is known
+	fresh  bool   // that answer began a new window
+	starts []mark // ring of the last starts; nil until a window is known
 	head   int
-	before [2]int64 // the last starts until then
+	before [2]mark // the last starts until then
 }
+
+// mark tells one start from another: several may begin at one instant, each with one more in flight.
+type mark struct {
+	at int64 // Unix nanoseconds
+	n  int   // in flight, itself included
+}
+
+func (m mark) after(other mark) bool { return m.at > other.at || m.at == other.at && m.n > other.n }
 
 // windowStarts is how many starts are remembered to tell which ones an answer has counted.
 const windowStarts = 128
 
-func (w *window) spend(now time.Time) {
-	at := now.UnixNano()
+func (w *window) spend(now time.Time, n int) {
+	at := mark{now.UnixNano(), n}
 	if !w.known {
 		w.before[0], w.before[1] = w.before[1], at
 		return
@@ -64,17 +72,17 @@ func (w *window) spend(now time.Time) {
 	w.head = (w.head + 1) % windowStarts
 }
 
-// since is the number of starts after a time; false: it lies before what is remembered.
-func (w *window) since(sent time.Time) (int64, bool) {
-	at := sent.UnixNano()
-	n := int64(0)
+// since is the number of starts after the one with n in flight; false: it lies before what is remembered.
+func (w *window) since(sent time.Time, n int) (int64, bool) {
+	at := mark{sent.UnixNano(), n}
+	later := int64(0)
 	for k := range w.starts {
-		if w.starts[(w.head+len(w.starts)-1-k)%len(w.starts)] <= at {
-			return n, true
+		if !w.starts[(w.head+len(w.starts)-1-k)%len(w.starts)].after(at) {
+			return later, true
 		}
-		n++
+		later++
 	}
-	return n, false
+	return later, false
 }
 
 func (w *window) openAt(now time.Time) time.Time {
@@ -83,6 +91,9 @@ func (w *window) openAt(now time.Time) time.Time {
 	}
 	return w.reset
 }
+
+// heard reports that some answer told of a window.
+func (w *window) heard() bool { return !w.reset.IsZero() }
 
 // stale reports that the announced end has passed and nothing newer was told. What is free then is not known: a window may
 // begin anew, or, where it slides, have room for one.
@@ -97,7 +108,7 @@ func (b *Budget) Quota(now time.Time, remaining int64, reset time.Duration) {
 	w := &b.quota
 	same := w.known && now.Before(w.reset) && at.Sub(w.reset) < max(windowDrift, reset/10)
 	if !w.known && reset > 0 {
-		w.starts = append(make([]int64, 0, windowStarts), w.before[:]...)
+		w.starts = append(make([]mark, 0, windowStarts), w.before[:]...)
 		w.head = 0
 	}
 	w.told, w.toldAt, w.fresh = remaining, now, !same
@@ -109,7 +120,7 @@ func (b *Budget) Quota(now time.Time, remaining int64, reset time.Duration) {
 }
 
 // counted makes exact what the answer just told of a window: only starts after its own were not counted in it.
-func (w *window) counted(now, sent time.Time) {
+func (w *window) counted(now, sent time.Time, inFlight int) {
 	if !w.toldAt.Equal(now) {
 		if w.stale(now) {
 			w.known = false // it is no longer told of
@@ -120,7 +131,7 @@ func (w *window) counted(now, sent time.Time) {
 		return
 	}
 	w.toldAt = time.Time{}
-	n, ok := w.since(sent)
+	n, ok := w.since(sent, inFlight)
 	switch {
 	case !ok:
 	case w.fresh:

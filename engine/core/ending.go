@@ -2,7 +2,6 @@ package core
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"dev.scrapetop/engine/budget"
@@ -327,20 +326,4 @@ func (m *Machine) named(scope budget.Scope, key string) []*budget.Budget {
 		}
 	}
 	return nil
-}
-
-// cooldownKept restores a cooldown of before a restart.
-func (m *Machine) cooldownKept(now time.Time, ev CooldownKept) {
-	switch ev.Scope {
-	case budget.Domain:
-		m.mark(m.front.Domain(ev.Key))
-	case budget.Pending: // its budgets appear with the first submit
-		for _, c := range m.creds {
-			m.pendingJobs(c, m.cfg.Facts.Single)
-			m.pendingJobs(c, m.cfg.Facts.Batch)
-		}
-	}
-	for _, b := range m.named(ev.Scope, ev.Key) {
-		b.HoldUntil(now, ev.Until, ev.Cause, ev.Layer, strings.HasPrefix(ev.Cause, accessRefused))
-	}
 }

@@ -299,6 +299,7 @@ func (m *Machine) pendingJobs(c *credential, kind provider.JobKind) *budget.Budg
 	if b == nil {
 		b = budget.New(budget.Pending, name, budget.Limits{InFlight: kind.Pending})
 		b.SetPaused(m.paused[budgetKey{budget.Pending, name}])
+		m.recall(b)
 		m.pending[name] = b
 	}
 	return b

@@ -41,6 +41,22 @@ type site struct {
 // announced wait, the ceiling kept.
 func play(t testing.TB, cfg Config, ideal float64, sites ...site) (*lab, result) {
 	t.Helper()
+	return playFrom(t, nil, cfg, ideal, sites...)
+}
+
+// playFrom is play from what an earlier run left.
+func playFrom(t testing.TB, before *lab, cfg Config, ideal float64, sites ...site) (*lab, result) {
+	t.Helper()
+	if before != nil {
+		cfg.Recall = func(_ time.Time, scope budget.Scope, name string) (budget.Memory, bool) {
+			d := before.m.front.Domains[name]
+			if scope != budget.Domain || d == nil {
+				return budget.Memory{}, false
+			}
+			found, ok := d.Budget.Learned()
+			return budget.Memory{Learned: &found, Trust: 1}, ok
+		}
+	}
 	l := newLab(t, cfg)
 	n := 0
 	for _, s := range sites {
@@ -70,6 +86,18 @@ func alone(name string, n int, ideal float64, goal goal, serve func(rng *rand.Ra
 	return scenario{name, func(t testing.TB, seed uint64) result {
 		rng := rand.New(rand.NewPCG(seed, 77))
 		l, r := play(t, Config{Direct: true, Seed: seed, Deadline: 240 * time.Hour}, ideal, site{"a.test", n, serve(rng)})
+		r.note = l.m.front.Domain("a.test").Budget.Evidence()
+		return r
+	}, goal}
+}
+
+// again is a scenario's second run over the same targets an hour later, from what the first has learned.
+func again(name string, n int, ideal float64, goal goal, serve func(rng *rand.Rand) server) scenario {
+	return scenario{name + ", remembered", func(t testing.TB, seed uint64) result {
+		rng := rand.New(rand.NewPCG(seed, 77))
+		cfg := Config{Direct: true, Seed: seed, Deadline: 240 * time.Hour}
+		before, _ := play(t, cfg, ideal, site{"a.test", n, serve(rng)})
+		l, r := playFrom(t, before, cfg, ideal, site{"a.test", n, serve(rng)})
 		r.note = l.m.front.Domain("a.test").Budget.Evidence()
 		return r
 	}, goal}
@@ -142,11 +170,21 @@ func scenarios() []scenario {
 		{"10 at once shared with a stranger, 2 s; 2,000", runStranger, goal{0.70, 0.50, 0}},
 		alone("slower beyond 8, refused beyond 24, 1 s; 2,000", 2000, 250, goal{0.85, 0.70, 30}, func(r *rand.Rand) server { return knee(8, 24, spread(r, sec)) }),
 		alone("queue: 4 at once, 20 wait, 40 ms; 800", 800, 8, goal{0.75, 0.60, 20}, func(*rand.Rand) server { return queue(4, 24, 40*ms) }),
+		again("bucket 20/s burst 10, Retry-After 1; 300", 300, 14.5, goal{0.93, 0.90, 10}, func(*rand.Rand) server { return bucket(20, 10, constant(ms), sec) }),
+		again("bucket 50/s burst 9, Retry-After 1; 400", 400, 7.8, goal{0.93, 0.90, 10}, func(*rand.Rand) server { return bucket(50, 9, constant(15*ms), sec) }),
+		again("bucket 50/s burst 9, silent; 400", 400, 7.8, goal{0.93, 0.90, 10}, func(*rand.Rand) server { return bucket(50, 9, constant(15*ms), silent) }),
+		again("bucket 10/s burst 4, Retry-After 1; 85", 85, 8, goal{0.93, 0.90, 10}, func(*rand.Rand) server { return bucket(10, 4, constant(15*ms), sec) }),
+		again("5 at once, 100 ms; 400", 400, 8, goal{0.93, 0.90, 10}, func(*rand.Rand) server { return slotsOf(always(5), constant(100*ms), silent, ms) }),
+		again("60 per 3 s, sliding, headers; 180", 180, 6.05, goal{0.88, 0.60, 5}, func(r *rand.Rand) server {
+			return windowed{n: 60, span: 3 * sec, hints: true}.serve(spread(r, 50*ms), 50*ms)
+		}),
+		again("slower beyond 8, refused beyond 24, 100 ms; 640", 640, 8, goal{0.93, 0.90, 10}, func(r *rand.Rand) server { return knee(8, 24, spread(r, 100*ms)) }),
 		alone("60 per 60 s, sliding, silent, 0.5 s; 900", 900, 841, goal{0.90, 0.80, 40}, func(r *rand.Rand) server { return sliding.serve(spread(r, 500*ms), 50*ms) }),
 		alone("300 per 900 s, fixed, headers, 1 s; 1,200", 1200, 2716, goal{0.97, 0.95, -1}, func(r *rand.Rand) server { return quota.serve(spread(r, sec), 50*ms) }),
 		alone("30 per 60 s, a ban that begins anew, Retry-After, 1 s; 300", 300, windowTime(banning, 300, 1), goal{0.80, 0.60, 60}, func(r *rand.Rand) server { return banning.serve(spread(r, sec), 50*ms) }),
 		alone("100 per 30 s, Retry-After, 0.5 s; 1,000", 1000, 270.5, goal{0.85, 0.70, 30}, func(r *rand.Rand) server { return dated.serve(spread(r, 500*ms), 50*ms) }),
 		{"fifty hosts, 1 to 5/s, 10 to 45 each", runHosts, goal{0.60, 0.40, 250}},
+		{"fifty hosts, 1 to 5/s, 10 to 45 each, remembered", runHostsAgain, goal{0.75, 0.50, 10}},
 		{"forty hosts by Zipf, 4 each, 16 in all; one says 600 s", runZipf, goal{0.92, 0.90, 5}},
 		{"platform, 5 at once by headers, 4 s; 600", runFreeSlots, goal{0.95, 0.92, -1}},
 		{"platform, 16 at once, a domain refused inside above 0.5/s; 2,950", runInner, goal{0.85, 0.70, 30}},
@@ -161,11 +199,8 @@ func runStranger(t testing.TB, seed uint64) result {
 	return r
 }
 
-// runHosts is a list over fifty small hosts: each must be learned by itself.
-func runHosts(t testing.TB, seed uint64) result {
-	rng := rand.New(rand.NewPCG(seed, 55))
-	var sites []site
-	ideal := 0.0
+// hosts is a list over fifty small hosts, with the shortest time for it.
+func hosts(rng *rand.Rand) (sites []site, ideal float64) {
 	for i := range 50 {
 		rate, burst := float64(1+i%5), max(2, 1+i%5)
 		n := burst + (1+i%5)*8
@@ -177,7 +212,24 @@ func runHosts(t testing.TB, seed uint64) result {
 		sites = append(sites, site{fmt.Sprintf("h%02d.test", i), n, bucket(rate, burst-1, took, wait)})
 		ideal = max(ideal, float64(n-burst)/rate)
 	}
-	l, r := play(t, Config{Direct: true, Seed: seed}, ideal, sites...)
+	return sites, ideal
+}
+
+// runHosts serves fifty small hosts: each must be learned by itself.
+func runHosts(t testing.TB, seed uint64) result {
+	_, r := playHosts(t, nil, seed)
+	return r
+}
+
+func runHostsAgain(t testing.TB, seed uint64) result {
+	before, _ := playHosts(t, nil, seed)
+	_, r := playHosts(t, before, seed)
+	return r
+}
+
+func playHosts(t testing.TB, before *lab, seed uint64) (*lab, result) {
+	sites, ideal := hosts(rand.New(rand.NewPCG(seed, 55)))
+	l, r := playFrom(t, before, Config{Direct: true, Seed: seed}, ideal, sites...)
 	last := ""
 	for d, at := range l.byDomain {
 		if last == "" || at > l.byDomain[last] {
@@ -185,7 +237,7 @@ func runHosts(t testing.TB, seed uint64) result {
 		}
 	}
 	r.note = "last " + last + ": " + l.m.front.Domain(last).Budget.Evidence()
-	return r
+	return l, r
 }
 
 // runZipf is forty hosts, the first large; the third refuses once for ten minutes. The others must not feel it.

@@ -33,6 +33,9 @@ type Config struct {
 	ResubmitLost    bool
 	ResubmitUnknown bool
 
+	// Recall tells what earlier runs know of a budget; nil: nothing is known. It is asked once for each.
+	Recall func(now time.Time, scope budget.Scope, name string) (budget.Memory, bool)
+
 	InMemory int    // tasks in memory at most; zero: 10,000
 	Seed     uint64 // of jitter
 }
@@ -78,6 +81,7 @@ func (c *credential) serves(tenant string) bool { return len(c.tenants) == 0 || 
 type Machine struct {
 	cfg Config
 	rng *rand.Rand
+	now time.Time // of the step under way
 
 	front    *frontier.Frontier
 	wakes    frontier.Wakes
@@ -190,6 +194,7 @@ func (m *Machine) domainBudget(name string) *budget.Budget {
 	}
 	l.Find = m.cfg.Direct
 	b := budget.New(budget.Domain, name, l)
+	m.recall(b)
 	b.SetPaused(m.paused[budgetKey{budget.Domain, name}])
 	return b
 }
@@ -207,6 +212,13 @@ func (m *Machine) Step(now time.Time, ev Event) []Action {
 	if m.over {
 		return nil
 	}
+	if m.now.IsZero() {
+		m.now = now
+		for _, b := range m.shared() {
+			m.recall(b)
+		}
+	}
+	m.now = now
 	switch ev := ev.(type) {
 	case *Replied:
 		m.replied(now, ev)

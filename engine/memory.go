@@ -1,0 +1,145 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/provider"
+	"dev.scrapetop/storage"
+)
+
+// memory is what the database tells of earlier runs through the same provider.
+type memory struct {
+	limits map[budgetKey]storage.Learned
+	starts map[budgetKey][]time.Time // that were let through, the oldest first; of the address: all
+	told   map[budgetKey]told
+}
+
+type budgetKey struct {
+	scope budget.Scope
+	name  string
+}
+
+// told is the last report of a window.
+type told struct {
+	remaining int64
+	sent      time.Time
+	reset     time.Time
+}
+
+const (
+	// recentFor is how far back starts are read: the longest usual window of a web server and of a platform.
+	recentFor = 15 * time.Minute
+	// recentMost bounds how many.
+	recentMost = 20_000
+)
+
+// readMemory reads what earlier runs know, in this process's monotonic time. unknown are paid calls whose answer never came:
+// they count like the others. What a killed process fetched itself at that instant is not known.
+func (l *loop) readMemory(ctx context.Context, now time.Time, unknown []storage.Intent) (*memory, error) {
+	limits, err := l.store.LearnedLimits(ctx, l.cfg.Provider)
+	if err != nil {
+		return nil, err
+	}
+	recent, err := l.store.RecentStarts(ctx, l.cfg.Provider, now.Add(-recentFor), recentMost)
+	if err != nil {
+		return nil, err
+	}
+	m := &memory{limits: map[budgetKey]storage.Learned{}, starts: map[budgetKey][]time.Time{}, told: map[budgetKey]told{}}
+	for _, x := range limits {
+		m.limits[budgetKey{budget.Scope(x.Scope), x.Key}] = x
+	}
+	for _, in := range unknown {
+		recent = append(recent, storage.Start{Exchange: in.Exchange, Credential: in.Credential, At: in.At})
+	}
+	slices.SortStableFunc(recent, func(a, b storage.Start) int { return a.At.Compare(b.At) })
+	last := ""
+	for i := range recent {
+		x := &recent[i]
+		if x.Exchange == last { // the rows of a batch
+			continue
+		}
+		last = x.Exchange
+		at := monotonic(now, x.At)
+		if at.After(now) {
+			continue // the wall clock was set back
+		}
+		m.add(l.cfg.Provider, x, at, now)
+	}
+	return m, nil
+}
+
+// add notes an exchange with the keys whose windows it may still count in.
+func (m *memory) add(name string, x *storage.Start, at, now time.Time) {
+	key := budgetKey{budget.IP, name}
+	if name == Direct {
+		key = budgetKey{budget.Domain, x.Domain}
+		if o := provider.Outcome(x.Outcome); o == provider.Limited || o == provider.Busy {
+			return
+		}
+	}
+	m.starts[key] = append(m.starts[key], at)
+	if x.Remaining == nil || x.Reset == nil {
+		return
+	}
+	if end := at.Add(x.Elapsed + *x.Reset); end.After(now) {
+		m.told[key] = told{remaining: *x.Remaining, sent: at, reset: end}
+	}
+}
+
+// recall is what is known of a budget before it starts anything.
+func (m *memory) recall(now time.Time, scope budget.Scope, name string) (budget.Memory, bool) {
+	key := budgetKey{scope, name}
+	known := budget.Memory{Starts: m.starts[key]}
+	if t, ok := m.told[key]; ok {
+		known.Told, known.ToldAt, known.Reset = t.remaining, t.sent, t.reset
+	}
+	if x, ok := m.limits[key]; ok && x.QuotaLimit != nil {
+		l := budget.Learned{Kind: x.Kind, Limit: int(min(*x.QuotaLimit, 1<<30)), Fixed: x.Fixed}
+		if x.Window != nil {
+			l.Window = *x.Window
+		}
+		if x.PerSecond != nil {
+			l.PerSecond = *x.PerSecond
+		}
+		known.Learned, known.Trust = &l, x.Confidence*budget.TrustAt(now.Sub(monotonic(now, x.UpdatedAt)))
+	}
+	return known, known.Learned != nil || len(known.Starts) > 0
+}
+
+// learnedEvery is how often what budgets found out is written while the run goes on.
+const learnedEvery = 30 * time.Second
+
+// keepLearned writes what the budgets that were refused since the last time believe of their limits.
+func (l *loop) keepLearned(now time.Time) {
+	for name := range l.refused {
+		if d := l.m.Domain(name); d != nil {
+			l.learned(now, string(budget.Domain), name, d.Budget)
+		}
+	}
+	clear(l.refused)
+	for _, s := range l.m.Shared() {
+		l.learned(now, string(s.Scope), s.Key, s.Budget)
+	}
+	l.learnedAt = now
+}
+
+func (l *loop) learned(now time.Time, scope, key string, b *budget.Budget) {
+	found, ok := b.Learned()
+	if !ok {
+		return
+	}
+	row := storage.Learned{Provider: l.cfg.Provider, Scope: scope, Key: key, Kind: found.Kind, Fixed: found.Fixed, Evidence: b.Evidence(), UpdatedAt: now, Confidence: 1}
+	limit := int64(found.Limit)
+	row.QuotaLimit = &limit
+	if found.Window > 0 {
+		row.Window = &found.Window
+	}
+	if found.PerSecond > 0 {
+		row.PerSecond = &found.PerSecond
+	}
+	l.batch.learned = append(l.batch.learned, row)
+	l.batch.dirty = true
+}
