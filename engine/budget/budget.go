@@ -90,6 +90,9 @@ type Lease struct {
 	Until time.Time
 }
 
+// Probe names the call that tests a budget after its cooldown; zero: a call is none.
+type Probe uint32
+
 // Budget is one budget. The zero value is not usable; see New.
 type Budget struct {
 	Scope Scope
@@ -104,7 +107,10 @@ type Budget struct {
 	state    State
 	cool     Cool
 	cut      time.Time // refusals of calls sent before it belong to the event that set it
-	probe    bool      // the probe is in flight
+	probe    Probe     // the one in flight; zero: none is
+	probes   Probe     // the last one
+	probeAt  time.Time // when it started
+	probeN   int       // in flight then, itself included
 	paused   bool
 	stopped  string
 	answered bool
@@ -146,8 +152,8 @@ func (b *Budget) gate(now time.Time) Gate {
 		return Gate{Why: Stopped}
 	case b.state != Open && now.Before(b.cool.Until):
 		return Gate{Why: Cooldown, At: b.cool.Until}
-	case b.probe:
-		return Gate{Why: ProbeOut}
+	case b.probe != 0:
+		return Gate{Why: ProbeOut, At: b.unrefusedAt()}
 	}
 	limit := b.ceiling()
 	probing := b.state == Cooling || b.state == Probing
@@ -257,20 +263,22 @@ func (b *Budget) PerSecond() float64 {
 	return 0
 }
 
-// Start records that a call starts. It reports whether the call is the budget's probe.
-func (b *Budget) Start(now time.Time) (probe bool) {
+// Start records that a call starts. It returns which probe the call is.
+func (b *Budget) Start(now time.Time) Probe {
 	b.inFlight++
 	b.lastStart = now
 	if b.starts != nil {
 		b.starts.add(now)
 	}
 	b.quota.spend(now, b.inFlight)
-	probe = b.state == Cooling || b.state == Probing
-	if probe {
-		b.state, b.probe = Probing, true
+	var probe Probe
+	if b.state == Cooling || b.state == Probing {
+		b.probes++
+		probe = b.probes
+		b.state, b.probe, b.probeAt, b.probeN = Probing, probe, now, b.inFlight
 	}
 	if b.find != nil {
-		b.find.sent(now, b.inFlight, probe)
+		b.find.sent(now, b.inFlight, probe != 0)
 		if b.state == Recovering && b.find.reopened(b.find.seconds(now)) {
 			b.state = Open
 		}
@@ -330,7 +338,10 @@ func (b *Budget) SetUserLimit(n int) { b.user = max(n, 0) }
 func (b *Budget) SetPaused(p bool) { b.paused = p }
 
 // ProbeIsOut reports that the single call that tests it is in flight.
-func (b *Budget) ProbeIsOut() bool { return b.probe }
+func (b *Budget) ProbeIsOut() bool { return b.probe != 0 }
+
+// IsProbe reports that a call's probe is the one in flight.
+func (b *Budget) IsProbe(probe Probe) bool { return probe != 0 && probe == b.probe }
 
 // IsPaused reports a person's hold.
 func (b *Budget) IsPaused() bool { return b.paused }

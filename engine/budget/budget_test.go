@@ -19,7 +19,7 @@ func TestCeilings(t *testing.T) {
 		{"a person's given back", Limits{InFlight: 5}, func(b *Budget) { b.SetUserLimit(3); b.SetUserLimit(-1) }, 5},
 		{"lease", Limits{InFlight: 5}, func(b *Budget) { b.SetLease(Lease{Slots: 2}) }, 2},
 		{"before the first answer", Limits{InFlight: 5, Start: 1}, nil, 1},
-		{"after the first answer", Limits{InFlight: 5, Start: 1}, func(b *Budget) { b.Answered(t0, t0, 1, false) }, 5},
+		{"after the first answer", Limits{InFlight: 5, Start: 1}, func(b *Budget) { b.Answered(t0, t0, 1, 0) }, 5},
 		{"free slots", Limits{InFlight: 5}, func(b *Budget) { b.Slots(t0, 3, 3) }, 3},
 		{"free slots never raise", Limits{InFlight: 5}, func(b *Budget) { b.Slots(t0, 30, 30) }, 5},
 		{"a refusal told the limit", Limits{}, func(b *Budget) { b.SlotLimit(7); b.SlotLimit(0) }, 7},
@@ -112,7 +112,7 @@ func TestGap(t *testing.T) {
 	until, _ := b.Refused(after(10*time.Second), announced(after(9*time.Second), time.Second), newRand(2))
 	b.Start(until)
 	b.Release()
-	b.Answered(until, until, 1, true)
+	b.Answered(until, until, 1, b.probe)
 	if g := b.Gate(until.Add(time.Second)); g.OK || g.Why != Pace {
 		t.Errorf("after a probe: %+v", g)
 	}
@@ -132,13 +132,13 @@ func TestQuota(t *testing.T) {
 	b.Start(t0)
 	b.Release()
 	b.Quota(after(time.Second), 9, minute)
-	b.Answered(after(time.Second), t0, 1, false)
+	b.Answered(after(time.Second), t0, 1, 0)
 	if n := spend(after(time.Second), 4); n != 4 {
 		t.Fatalf("%d of 9 could start, want 4", n)
 	}
 	// Inside one window a larger number is an older one.
 	b.Quota(after(2*time.Second), 9, minute-time.Second)
-	b.Answered(after(2*time.Second), after(time.Second), 1, false)
+	b.Answered(after(2*time.Second), after(time.Second), 1, 0)
 	if n := spend(after(2*time.Second), 100); n != 5 {
 		t.Fatalf("%d more could start, want 5", n)
 	}
@@ -153,7 +153,7 @@ func TestQuota(t *testing.T) {
 	b.Start(end)
 	b.Release()
 	b.Quota(end.Add(time.Second), 2, minute)
-	b.Answered(end.Add(time.Second), end, 1, false)
+	b.Answered(end.Add(time.Second), end, 1, 0)
 	if n := spend(end.Add(time.Second), 100); n != 2 {
 		t.Errorf("%d could start, want the 2 that were told", n)
 	}
@@ -171,7 +171,7 @@ func TestQuotaCountsStartsThatTheAnswerHasNotSeen(t *testing.T) {
 	b.Release()
 	// The answer to the second, with the first still under way and counted.
 	b.Quota(after(time.Second), 8, time.Minute)
-	b.Answered(after(time.Second), after(time.Millisecond), 2, false)
+	b.Answered(after(time.Second), after(time.Millisecond), 2, 0)
 	n := 0
 	for ; b.Gate(after(time.Second)).OK; n++ {
 		b.Start(after(time.Second))

@@ -48,7 +48,7 @@ type Refusal struct {
 	Announced bool // Wait is the server's; otherwise the budget backs off by itself
 	Cause     string
 	Layer     string
-	Probe     bool
+	Probe     Probe
 }
 
 // Refused records a refusal and returns the cooldown's end. fresh tells that it began a new event: a refusal of a call
@@ -56,12 +56,15 @@ type Refusal struct {
 func (b *Budget) Refused(now time.Time, r Refusal, rng *rand.Rand) (until time.Time, fresh bool) {
 	b.answered = true
 	b.quota.counted(now, r.Sent, r.InFlight)
-	fresh = r.Probe || b.state == Open || b.state == Recovering
-	if !r.Probe && !b.cut.IsZero() && !r.Sent.After(b.cut) {
+	if r.Probe != b.probe {
+		r.Probe = 0 // one that had counted as let through is like any other
+	}
+	fresh = r.Probe != 0 || b.state == Open || b.state == Recovering
+	if r.Probe == 0 && !b.cut.IsZero() && !r.Sent.After(b.cut) {
 		fresh = false
 	}
-	if r.Probe {
-		b.probe = false
+	if r.Probe != 0 {
+		b.probe = 0
 		b.cool.Failed++
 	}
 	var wait time.Duration
@@ -147,11 +150,11 @@ func (b *Budget) Shorten(d time.Duration) {
 
 // ProbeLost frees the probe's place when its call ended without telling anything about the limit (invalid, blocked,
 // failed, transport): another single probe follows after a backoff.
-func (b *Budget) ProbeLost(now time.Time, rng *rand.Rand) {
-	if !b.probe {
+func (b *Budget) ProbeLost(now time.Time, probe Probe, rng *rand.Rand) {
+	if probe == 0 || probe != b.probe {
 		return
 	}
-	b.probe = false
+	b.probe = 0
 	b.cool.Failed++
 	b.state = Cooling
 	if until := now.Add(Wait(min(b.cool.Failed, 3), rng)); until.After(b.cool.Until) {
@@ -160,23 +163,19 @@ func (b *Budget) ProbeLost(now time.Time, rng *rand.Rand) {
 }
 
 // ProbeVoid frees the probe's place without any judgement: its call was never sent.
-func (b *Budget) ProbeVoid() { b.probe = false }
+func (b *Budget) ProbeVoid(probe Probe) {
+	if probe == b.probe {
+		b.probe = 0
+	}
+}
 
 // Answered records an answer that the limit let through: accepted, not found, or our own wrong request.
-func (b *Budget) Answered(now, sent time.Time, inFlight int, probe bool) {
+func (b *Budget) Answered(now, sent time.Time, inFlight int, probe Probe) {
 	b.answered = true
 	b.quota.counted(now, sent, inFlight)
-	if probe && b.probe {
-		b.probe = false
-		b.cool.Failed = 0
-		if now.Before(b.cool.Until) {
-			return // a refusal of another call has extended the wait meanwhile: it holds, then another probe goes
-		}
-		b.state = Recovering
-		b.cool.Hold = false
-		b.slots.reopen = 1
-		if b.find != nil {
-			b.find.reopen(now, sent, inFlight, b.inFlight)
+	if probe != 0 && probe == b.probe {
+		if b.recover(now, sent, inFlight); b.state != Recovering {
+			return
 		}
 	}
 	if b.find != nil {
@@ -194,6 +193,40 @@ func (b *Budget) Answered(now, sent time.Time, inFlight int, probe bool) {
 		if limit := b.slots.allowed(); b.slots.reopen > 64 || limit > 0 && b.slots.reopen >= limit {
 			b.state = Open
 		}
+	}
+}
+
+// recover ends the probe well.
+func (b *Budget) recover(now, sent time.Time, inFlight int) {
+	b.probe = 0
+	b.cool.Failed = 0
+	if now.Before(b.cool.Until) {
+		return // a refusal of another call has extended the wait meanwhile: it holds, then another probe goes
+	}
+	b.state = Recovering
+	b.cool.Hold = false
+	b.slots.reopen = 1
+	if b.find != nil {
+		b.find.reopen(now, sent, inFlight, b.inFlight)
+	}
+}
+
+// unrefusedLeast is how long a probe is out at least before the lack of a refusal speaks for it.
+const unrefusedLeast = 500 * time.Millisecond
+
+// unrefusedAt is when a probe that was neither refused nor answered counts as let through: refusals come back fast. Zero:
+// only its answer tells, because the server named the wait, or how fast it refuses is not known.
+func (b *Budget) unrefusedAt() time.Time {
+	if b.find == nil || b.find.study == nil || b.cool.Announced || b.cool.Hold || b.find.refusals == 0 {
+		return time.Time{}
+	}
+	return b.probeAt.Add(max(unrefusedLeast, time.Duration(2*b.find.confirm()*float64(time.Second))))
+}
+
+// Elapse makes what time alone decides the budget's state.
+func (b *Budget) Elapse(now time.Time) {
+	if at := b.unrefusedAt(); b.probe != 0 && !at.IsZero() && !now.Before(at) {
+		b.recover(now, b.probeAt, b.probeN)
 	}
 }
 

@@ -154,7 +154,7 @@ func TestExactlyOneProbe(t *testing.T) {
 	if !b.Gate(until).OK || b.State(until) != Probing {
 		t.Fatalf("after the cooldown: %+v, %v", b.Gate(until), b.State(until))
 	}
-	if !b.Start(until) {
+	if b.Start(until) == 0 {
 		t.Fatal("the first start after a cooldown is the probe")
 	}
 	for range 3 {
@@ -164,7 +164,7 @@ func TestExactlyOneProbe(t *testing.T) {
 	}
 	b.Release()
 	now := until.Add(time.Second)
-	next, fresh := b.Refused(now, Refusal{Sent: until, InFlight: 1, Wait: 3 * time.Second, Announced: true, Probe: true}, rng)
+	next, fresh := b.Refused(now, Refusal{Sent: until, InFlight: 1, Wait: 3 * time.Second, Announced: true, Probe: b.probe}, rng)
 	if !fresh || b.Cooldown().Failed != 1 || next.Sub(now) < 3*time.Second {
 		t.Errorf("refused probe: fresh %v, failed %d, waits %v", fresh, b.Cooldown().Failed, next.Sub(now))
 	}
@@ -179,7 +179,7 @@ func TestLostProbeIsFollowedByAnotherSingleOne(t *testing.T) {
 	for range 3 {
 		b.Start(until)
 		b.Release()
-		b.ProbeLost(until.Add(time.Second), rng)
+		b.ProbeLost(until.Add(time.Second), b.probe, rng)
 		next := b.Cooldown().Until
 		if wait := next.Sub(until.Add(time.Second)); wait < Floor || b.Gate(next.Add(-1)).OK || !b.Gate(next).OK {
 			t.Fatalf("after a lost probe: waits %v, gate %+v", wait, b.Gate(next))
@@ -188,7 +188,7 @@ func TestLostProbeIsFollowedByAnotherSingleOne(t *testing.T) {
 	}
 	b.Start(until)
 	b.Release()
-	b.ProbeVoid()
+	b.ProbeVoid(b.probe)
 	if !b.Gate(until).OK {
 		t.Error("a probe that was never sent leaves its place")
 	}
@@ -210,7 +210,7 @@ func TestReopensInSteps(t *testing.T) {
 	b.Start(until)
 	b.Release()
 	now := until.Add(time.Millisecond)
-	b.Answered(now, until, 1, true)
+	b.Answered(now, until, 1, b.probe)
 	var steps []int
 	for ; b.State(now) == Recovering && len(steps) < 20; now = now.Add(60 * time.Millisecond) {
 		for b.Gate(now).OK {
@@ -231,7 +231,7 @@ func TestReopensInStepsWithoutFinder(t *testing.T) {
 	until, _ := b.Refused(t0, announced(t0, time.Second), rng)
 	b.Start(until)
 	b.Release()
-	b.Answered(until, until, 1, true)
+	b.Answered(until, until, 1, b.probe)
 	want := 2
 	for b.State(until) == Recovering {
 		if b.Limit() != want {
@@ -239,7 +239,7 @@ func TestReopensInStepsWithoutFinder(t *testing.T) {
 		}
 		b.Start(until)
 		b.Release()
-		b.Answered(until, until, 1, false)
+		b.Answered(until, until, 1, 0)
 		want = min(2*want, 8)
 	}
 	if b.State(until) != Open || b.Limit() != 8 {
@@ -257,7 +257,7 @@ func TestEndCooldownAndShorten(t *testing.T) {
 	if got := b.Cooldown().Until; !got.Equal(until.Add(-10 * time.Second)) {
 		t.Errorf("shortened to %v, want ten seconds less than %v", got, until)
 	}
-	if !b.EndCooldown(after(time.Second)) || !b.Gate(after(time.Second)).OK || !b.Start(after(time.Second)) {
+	if !b.EndCooldown(after(time.Second)) || !b.Gate(after(time.Second)).OK || b.Start(after(time.Second)) == 0 {
 		t.Error("ended by a person: the probe may go")
 	}
 }
@@ -269,10 +269,10 @@ func TestStopAndUnstop(t *testing.T) {
 		t.Errorf("stopped: %+v, polls %+v, %q", g, b.PollGate(t0), b.StoppedWhy())
 	}
 	b.Unstop(t0)
-	if !b.Start(t0) || b.Gate(t0).Why != ProbeOut {
+	if b.Start(t0) == 0 || b.Gate(t0).Why != ProbeOut {
 		t.Errorf("unstopped: one probe, then %+v", b.Gate(t0))
 	}
-	b.Answered(t0, t0, 1, true)
+	b.Answered(t0, t0, 1, b.probe)
 	b.Unstop(t0)
 	if b.State(t0) != Recovering {
 		t.Errorf("unstopping what is not stopped made it %v", b.State(t0))
@@ -307,7 +307,7 @@ func TestRowsOfFailures(t *testing.T) {
 		t.Errorf("held: %+v", c)
 	}
 	b.Start(after(BlockHold))
-	b.Answered(after(BlockHold), after(BlockHold), 1, true)
+	b.Answered(after(BlockHold), after(BlockHold), 1, b.probe)
 	if b.Cooldown().Hold {
 		t.Error("a good probe ends the hold")
 	}
@@ -321,12 +321,12 @@ func TestWaitAnnouncedWhileTheProbeIsOut(t *testing.T) {
 		name string
 		end  func(b *Budget, now, sent time.Time)
 	}{
-		{"answered", func(b *Budget, now, sent time.Time) { b.Answered(now, sent, 1, true) }},
-		{"lost", func(b *Budget, now, _ time.Time) { b.ProbeLost(now, rng) }},
+		{"answered", func(b *Budget, now, sent time.Time) { b.Answered(now, sent, 1, b.probe) }},
+		{"lost", func(b *Budget, now, _ time.Time) { b.ProbeLost(now, b.probe, rng) }},
 		{"refused", func(b *Budget, now, sent time.Time) {
-			b.Refused(now, Refusal{Sent: sent, InFlight: 1, Wait: time.Second, Announced: true, Probe: true}, rng)
+			b.Refused(now, Refusal{Sent: sent, InFlight: 1, Wait: time.Second, Announced: true, Probe: b.probe}, rng)
 		}},
-		{"never sent", func(b *Budget, _, _ time.Time) { b.ProbeVoid() }},
+		{"never sent", func(b *Budget, _, _ time.Time) { b.ProbeVoid(b.probe) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := New(Domain, "a", Limits{Find: true})
@@ -334,7 +334,7 @@ func TestWaitAnnouncedWhileTheProbeIsOut(t *testing.T) {
 			b.Start(t0)
 			b.Refused(after(time.Second), Refusal{Sent: t0, InFlight: 2, Wait: time.Second, Announced: true}, rng)
 			probe := after(5 * time.Second)
-			if !b.Gate(probe).OK || !b.Start(probe) {
+			if !b.Gate(probe).OK || b.Start(probe) == 0 {
 				t.Fatal("no probe")
 			}
 			late := after(6 * time.Second)
@@ -366,5 +366,50 @@ func TestPausedRunGoesOnPolling(t *testing.T) {
 	b.Start(t0)
 	if b.PollGate(t0).OK {
 		t.Error("a poll passes the ceiling")
+	}
+}
+
+// TestUnrefusedProbe: after our own backoff a probe that is neither refused nor answered for a while counts as let through,
+// since refusals come back fast; where the server named the wait only its answer does. Refused late, it cools again, and
+// what it says ends no other probe.
+func TestUnrefusedProbe(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		b := New(Domain, "a.test", Limits{Find: true})
+		rng := newRand(8)
+		for range 3 {
+			b.Start(t0)
+		}
+		r := Refusal{Sent: t0, InFlight: 3}
+		if named {
+			r = announced(t0, 2*time.Second)
+		}
+		until, _ := b.Refused(after(10*time.Millisecond), r, rng)
+		for range 3 {
+			b.Release()
+		}
+		probe := b.Start(until)
+		soon, late := until.Add(unrefusedLeast-time.Millisecond), until.Add(unrefusedLeast)
+		b.Elapse(soon)
+		if g := b.Gate(soon); g.Why != ProbeOut || g.At.IsZero() != named {
+			t.Fatalf("named %v: %+v", named, g)
+		}
+		b.Elapse(late)
+		if b.ProbeIsOut() != named {
+			t.Fatalf("named %v: probe out %v after %v", named, b.ProbeIsOut(), unrefusedLeast)
+		}
+		if named {
+			continue
+		}
+		end, fresh := b.Refused(late.Add(time.Second), Refusal{Sent: until, InFlight: 1, Probe: probe}, rng)
+		if !fresh || b.State(late.Add(time.Second)) != Cooling {
+			t.Error("refused late: it does not cool")
+		}
+		again := b.Start(end)
+		b.ProbeVoid(probe)
+		b.ProbeLost(end, probe, rng)
+		b.Answered(end, until, 1, probe)
+		if !b.IsProbe(again) {
+			t.Error("the old probe ended the new one")
+		}
 	}
 }

@@ -6,7 +6,8 @@
 //	open -> cooling -> probing -> recovering -> open        (and paused, stopped aside)
 //
 // A refusal cools it; when the cooldown has passed exactly one call tests it; a good answer reopens it in steps, never at
-// once. Announced waits are minima and only grow while active; one burst of refusals is one event (Refused with a call
+// once. After a wait of our own, where no answer named one, a probe that was not refused within half a second and twice the
+// time that refusals take counts as let through (Elapse): slow pages would else leave a site idle for their whole length. Announced waits are minima and only grow while active; one burst of refusals is one event (Refused with a call
 // sent before the cut only extends).
 //
 // Where nobody told the limit, a finder looks for it: explain, hold, probe. Three kinds of explanation compete for the

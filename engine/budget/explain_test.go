@@ -227,7 +227,7 @@ func BenchmarkGate(b *testing.B) {
 	bu.Refused(t0, announced(t0, 1), newRand(1))
 	now := bu.Cooldown().Until
 	bu.Start(now)
-	bu.Answered(now, now, 1, true)
+	bu.Answered(now, now, 1, 0)
 	b.ReportAllocs()
 	for b.Loop() {
 		bu.Gate(now)

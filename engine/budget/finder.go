@@ -30,6 +30,7 @@ type finder struct {
 	reopening bool    // in steps, since an accepted probe
 	reopenAt  float64 // with so many in flight then
 	reopenOn  int
+	known     bool // the number to reopen to was let through before: in larger steps
 
 	next float64 // paced: the next start is due
 	turn uint64  // of jitter
@@ -218,9 +219,12 @@ func (f *finder) room(t float64, n int) (why Reason, at float64) {
 
 // reopenLimit is how many may be in flight while a budget reopens in steps, and when the next step is due.
 func (f *finder) reopenLimit(t float64) (limit int, stepAt float64) {
-	each := max(reopenLeast, f.confirm())
+	each, double := max(reopenLeast, f.confirm()), 1
+	if f.known {
+		each, double = max(reopenLeast, f.confirm()/2), 2
+	}
 	k := max(0, math.Floor((t-f.reopenAt)/each+1e-9))
-	return f.reopenOn + 1<<int(min(k, 20)), f.reopenAt + (k+1)*each
+	return f.reopenOn + 1<<(double*int(min(k, 10))), f.reopenAt + (k+1)*each
 }
 
 // reopened reports that the steps are over.
@@ -239,6 +243,7 @@ func (f *finder) reopen(now, sent time.Time, n, inFlight int) {
 	if f.study != nil && f.ep.open {
 		f.resume(t, f.seconds(sent), n)
 	}
+	f.known = f.study != nil && (f.ep.judged || f.ep.first && !f.rec.announced && f.most >= f.w)
 	f.reopening, f.reopenAt, f.reopenOn = true, t, inFlight
 }
 

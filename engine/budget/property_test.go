@@ -23,7 +23,6 @@ type world struct {
 	serve    func(now time.Time, n int) (refused bool, wait time.Duration)
 	told     time.Time // no start may come before: the longest wait announced so far
 	until    time.Time // the budget's own word, which never moves back
-	probing  int
 	log      strings.Builder
 	starts   []started
 	paused   bool
@@ -42,7 +41,7 @@ type answer struct {
 	at      time.Time
 	sent    time.Time
 	n       int
-	probe   bool
+	probe   Probe
 	refused bool
 	wait    time.Duration
 	lost    bool
@@ -98,6 +97,7 @@ func (w *world) failf(format string, args ...any) {
 // gate asks twice, compares the budget before and after, and checks that a closed gate will open.
 func (w *world) gate() Gate {
 	w.t.Helper()
+	w.b.Elapse(w.now)
 	var before string
 	deep := w.rng.IntN(40) == 0
 	if deep {
@@ -149,11 +149,12 @@ func (w *world) start() {
 			w.failf("%d in flight with %d allowed, outside a probe for more", w.b.inFlight+1, b.w)
 		}
 	}
+	out := w.b.ProbeIsOut()
 	probe := w.b.Start(w.now)
 	n := w.b.InFlight()
-	if probe {
-		if w.probing++; w.probing > 1 {
-			w.failf("%d probes at once", w.probing)
+	if probe != 0 {
+		if out {
+			w.failf("two probes at once")
 		}
 	} else if f.study != nil && f.model.kind != noModel {
 		extra := 0.0
@@ -164,7 +165,7 @@ func (w *world) start() {
 		w.bounded()
 	}
 	refused, wait := w.serve(w.now, n)
-	if refused && !probe && f.study != nil && f.model.kind == windowModel {
+	if refused && probe == 0 && f.study != nil && f.model.kind == windowModel {
 		w.starts = w.starts[:len(w.starts)-1] // a window counts what was let through
 	}
 	trip := time.Duration(1+w.rng.IntN(30)) * time.Millisecond
@@ -200,14 +201,9 @@ func (w *world) bounded() {
 func (w *world) take(a answer) {
 	w.t.Helper()
 	w.b.Release()
-	if a.probe {
-		w.probing--
-	}
 	switch {
 	case a.lost:
-		if a.probe {
-			w.b.ProbeLost(w.now, w.own)
-		}
+		w.b.ProbeLost(w.now, a.probe, w.own)
 	case a.refused:
 		until, _ := w.b.Refused(w.now, Refusal{Sent: a.sent, InFlight: a.n, Wait: a.wait, Announced: a.wait > 0, Probe: a.probe}, w.own)
 		if end := w.now.Add(a.wait); a.wait > 0 && end.After(w.told) {

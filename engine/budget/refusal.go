@@ -34,7 +34,7 @@ func (f *finder) refused(now time.Time, r Refusal, fresh bool) {
 		f.price = max(f.price, r.Wait.Seconds())
 	}
 	switch {
-	case r.Probe:
+	case r.Probe != 0:
 		f.rec.refuse(s, n)
 		f.ep.worst = min(f.ep.worst, n)
 		f.ep.open = f.ep.open || !f.ep.judged

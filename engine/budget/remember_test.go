@@ -130,7 +130,7 @@ func TestSlotEdgeIsRemembered(t *testing.T) {
 		t.Fatalf("%d in flight", b.InFlight())
 	}
 	later := now.Add(edgeHold)
-	b.Answered(later, now, 4, false)
+	b.Answered(later, now, 4, 0)
 	if !b.Gate(later).OK {
 		t.Error("one more is never tried")
 	}

@@ -23,7 +23,7 @@ func TestOneAsksAfterAToldWindowEnds(t *testing.T) {
 		if reset > 0 {
 			b.Quota(now, remaining, reset)
 		}
-		b.Answered(now, sent, 1, false)
+		b.Answered(now, sent, 1, 0)
 	}
 	answer(start(), 0, time.Second)
 	if g := b.Gate(now); g.OK || g.Why != Quota || g.At.IsZero() {

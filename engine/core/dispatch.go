@@ -78,6 +78,8 @@ func (m *Machine) pick(now time.Time, l *frontier.Lane) (*credential, budget.Gat
 		if !c.serves(l.Tenant) {
 			continue
 		}
+		c.budget.Elapse(now)
+		c.account.Elapse(now)
 		g := c.budget.Gate(now)
 		if g.OK {
 			g = c.account.Gate(now)
@@ -164,6 +166,7 @@ func (m *Machine) next(now time.Time, l *frontier.Lane) (*frontier.Task, *fronti
 		m.front.WantRefill(d)
 		return nil, nil
 	}
+	d.Budget.Elapse(now)
 	if g := d.Budget.Gate(now); !g.OK {
 		m.park(d, g)
 		if g.Why == budget.Paused || g.At.Sub(now) >= spillAfter && len(m.tasks) >= m.cfg.InMemory/2 {
@@ -259,7 +262,7 @@ func (m *Machine) send(now time.Time, c *Call, intent bool) {
 	}
 	probe := m.take(now, s, kindGlobal, kindTenant)
 	for i := range s.places {
-		probe = probe || s.places[i].probe
+		probe = probe || s.places[i].probe != 0
 	}
 	c.InFlight, c.Limit = s.places[0].n, s.places[0].domain.Budget.Limit()
 	if s.cred != nil {

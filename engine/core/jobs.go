@@ -27,7 +27,7 @@ func (m *Machine) keepJob(now time.Time, c *Call, id string, s slots, tasks []*f
 		j.Expires = s.sent.Add(f.Retention)
 	}
 	j.slots.exchange = false
-	j.slots.probe = [kinds]bool{} // the hand-over answered them; its targets' are still out
+	j.slots.probe = [kinds]budget.Probe{} // the hand-over answered them; its targets' are still out
 	m.begin(now, j)
 	for _, t := range j.Tasks {
 		t.Attempts++

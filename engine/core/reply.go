@@ -276,9 +276,7 @@ func (m *Machine) stop(c *Call, d Decision, r *provider.Reply) *budget.Budget {
 	if d.Stops == budget.Account {
 		b, kind = cr.account, kindAccount
 	}
-	if c.slots.probe[kind] {
-		b.ProbeVoid()
-	}
+	b.ProbeVoid(c.slots.probe[kind])
 	if b.StoppedWhy() != "" {
 		return b
 	}

@@ -45,9 +45,9 @@ func (m *Machine) unknown(now time.Time, c *Call, r *provider.Reply) {
 		s.slots.places = append([]place(nil), c.slots.places...)
 		s.slots.held = false
 		// Its probes ended without an answer; whatever is found later is nobody's probe.
-		s.slots.probe = [kinds]bool{}
+		s.slots.probe = [kinds]budget.Probe{}
 		for i := range s.slots.places {
-			s.slots.places[i].probe = false
+			s.slots.places[i].probe = 0
 		}
 		m.searches++
 		m.searchSoon(now, s)

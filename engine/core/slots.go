@@ -28,10 +28,10 @@ type slots struct {
 	background bool // the credential's slot was given back although the work goes on at the platform
 	lane       *frontier.Lane
 	cred       *credential
-	pending    *budget.Budget // jobs of this kind that wait at the platform; nil: not counted
-	places     []place        // of the tasks, in the call's order; of a lookup: its host
-	n          [kinds]int     // in flight at the start, itself included
-	probe      [kinds]bool    // it is the budget's probe
+	pending    *budget.Budget      // jobs of this kind that wait at the platform; nil: not counted
+	places     []place             // of the tasks, in the call's order; of a lookup: its host
+	n          [kinds]int          // in flight at the start, itself included
+	probe      [kinds]budget.Probe // which probe of the budget it is
 	sent       time.Time
 }
 
@@ -39,7 +39,7 @@ type slots struct {
 type place struct {
 	domain *frontier.Domain
 	n      int
-	probe  bool
+	probe  budget.Probe
 }
 
 // budgetOf is a shared budget of the work, or nil when it draws on none of that kind.
@@ -75,7 +75,7 @@ func (m *Machine) take(now time.Time, s *slots, first, last int) (probe bool) {
 		if b := m.budgetOf(s, kind); b != nil {
 			s.probe[kind] = b.Start(now)
 			s.n[kind] = b.InFlight()
-			probe = probe || s.probe[kind]
+			probe = probe || s.probe[kind] != 0
 		}
 	}
 	return probe
@@ -132,8 +132,8 @@ func (m *Machine) conclude(now time.Time, s *slots, first, last int, good bool, 
 		case b == nil || b == blamed:
 		case good:
 			b.Answered(now, s.sent, s.n[kind], s.probe[kind])
-		case s.probe[kind]:
-			b.ProbeLost(now, m.rng)
+		default:
+			b.ProbeLost(now, s.probe[kind], m.rng)
 		}
 	}
 }
@@ -141,27 +141,25 @@ func (m *Machine) conclude(now time.Time, s *slots, first, last int, good bool, 
 // void frees every probe's place of a call that was never sent.
 func (m *Machine) void(s *slots) {
 	for kind := range kinds {
-		if b := m.budgetOf(s, kind); b != nil && s.probe[kind] {
-			b.ProbeVoid()
+		if b := m.budgetOf(s, kind); b != nil {
+			b.ProbeVoid(s.probe[kind])
 		}
 	}
 	for i := range s.places {
-		if p := &s.places[i]; p.probe {
-			p.domain.Budget.ProbeVoid()
-		}
+		s.places[i].domain.Budget.ProbeVoid(s.places[i].probe)
 	}
 }
 
 // unresolved frees a domain's probe when the reply said nothing of the target: after a refusal by somebody else another
 // may go at once, after a fault only after a backoff.
 func (m *Machine) unresolved(now time.Time, p *place, refused bool) {
-	if !p.probe {
+	if p.probe == 0 {
 		return
 	}
 	if refused {
-		p.domain.Budget.ProbeVoid()
+		p.domain.Budget.ProbeVoid(p.probe)
 	} else {
-		p.domain.Budget.ProbeLost(now, m.rng)
+		p.domain.Budget.ProbeLost(now, p.probe, m.rng)
 	}
 	m.wakeDomain(p.domain) // the slot may be kept for longer
 }

@@ -62,9 +62,14 @@ func (s *storm) check() {
 // checkSlots compares the slots of each budget with what calls, jobs and leases hold.
 func (s *storm) checkSlots() {
 	want, probes := map[*budget.Budget]int{}, map[*budget.Budget]int{}
+	carries := func(b *budget.Budget, probe budget.Probe) {
+		if b.IsProbe(probe) {
+			probes[b]++
+		}
+	}
 	held := func(x *slots) {
 		for kind := kindProvider; kind < kinds; kind++ {
-			if b := s.m.budgetOf(x, kind); b != nil {
+			if b := s.m.budgetOf(x, kind); b != nil && !(kind == kindCredential && x.background) {
 				want[b]++
 			}
 		}
@@ -81,22 +86,16 @@ func (s *storm) checkSlots() {
 			held(&c.slots)
 		}
 		for i := range c.slots.places {
-			if c.slots.places[i].probe {
-				probes[c.slots.places[i].domain.Budget]++
-			}
+			carries(c.slots.places[i].domain.Budget, c.slots.places[i].probe)
 		}
 		for kind := range kinds {
-			if c.slots.probe[kind] {
-				probes[s.m.budgetOf(&c.slots, kind)]++
-			}
+			carries(s.m.budgetOf(&c.slots, kind), c.slots.probe[kind])
 		}
 	}
 	for _, j := range s.m.jobs {
 		held(&j.slots)
 		for i := range j.slots.places {
-			if j.slots.places[i].probe {
-				probes[j.slots.places[i].domain.Budget]++
-			}
+			carries(j.slots.places[i].domain.Budget, j.slots.places[i].probe)
 		}
 	}
 	s.leases = slices.DeleteFunc(s.leases, func(l lease) bool { return !l.until.After(s.now) })

@@ -33,7 +33,7 @@ func (m *Machine) learnTarget(now time.Time, c *Call, s *slots, p *place, t *fro
 		until = m.refuse(now, c, dec, item.Layer, item.Target, b, budget.Refusal{Sent: s.sent, InFlight: p.n, Probe: p.probe})
 		m.park(d, budget.Gate{Why: budget.Cooldown, At: until})
 	case provider.Blocked:
-		probe, held := p.probe, b.State(now) == budget.Cooling
+		probe, held := p.probe != 0, b.State(now) == budget.Cooling
 		m.unresolved(now, p, false)
 		// What was in flight when the hold began belongs to it. Each probe that is refused access again doubles it: a site
 		// that does not want us is asked ever more rarely.
@@ -53,7 +53,7 @@ func (m *Machine) learnTarget(now time.Time, c *Call, s *slots, p *place, t *fro
 			b.Good()
 		}
 		b.Answered(now, s.sent, p.n, p.probe)
-		if p.probe {
+		if p.probe != 0 {
 			m.tell("info", budget.Domain, d.Name, "the probe was answered: reopening in steps", t.ID)
 			m.do(Action{Do: Cooled, Cool: CoolChange{Scope: budget.Domain, Key: d.Name}})
 		}
