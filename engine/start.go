@@ -40,9 +40,9 @@ func (l *loop) start(ctx context.Context) error {
 	cfg.Recall = memory.recall
 	l.m = core.New(cfg)
 	l.picture.begin(l.Engine.run)
-	l.m.Resume(l.Engine.run.Accepted, l.Engine.run.Dead, l.Engine.run.Totals.Requests, l.Engine.run.Totals.Credits)
+	l.m.Resume(l.Engine.run.Accepted, l.Engine.run.Dead)
 	l.written = l.m.Counts()
-	if err := l.resumeTenants(ctx); err != nil {
+	if err := l.resumeSpent(ctx); err != nil {
 		l.cancel()
 		return err
 	}
@@ -54,18 +54,26 @@ func (l *loop) start(ctx context.Context) error {
 	return nil
 }
 
-// resumeTenants tells the core what capped tenants have spent already.
-func (l *loop) resumeTenants(ctx context.Context) error {
-	for _, c := range l.cfg.Tenants {
-		if c.MaxCredits > 0 || c.MaxRequests > 0 {
-			spent, err := l.store.Spent(ctx, l.Engine.run.ID)
-			for _, s := range spent {
-				l.m.ResumeTenant(s.Tenant, s.Requests, s.Credits)
-			}
-			return err
+// resumeSpent tells the core what the run and its tenants have spent already, where a cap asks for it.
+func (l *loop) resumeSpent(ctx context.Context) error {
+	run := &l.Engine.run
+	capped := l.cfg.MaxCredits > 0 || l.cfg.MaxRequests > 0
+	for _, t := range l.cfg.Tenants {
+		capped = capped || t.MaxCredits > 0 || t.MaxRequests > 0
+	}
+	if !capped || run.Totals.Requests == 0 {
+		return nil
+	}
+	spent, err := l.store.Spent(ctx, run.ID)
+	unpriced := int64(0)
+	for _, s := range spent {
+		unpriced += s.Unpriced
+		if s.Tenant != "" {
+			l.m.ResumeSpent(s.Tenant, s.Requests, s.Credits, s.Unpriced)
 		}
 	}
-	return nil
+	l.m.ResumeSpent("", run.Totals.Requests, run.Totals.Credits, unpriced)
+	return err
 }
 
 // restore gives the core the pauses, cooldowns, remote jobs, unknown submits and waiting tasks that storage holds.

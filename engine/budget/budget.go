@@ -113,6 +113,7 @@ type Budget struct {
 	probeN   int       // in flight then, itself included
 	paused   bool
 	stopped  string
+	silenced bool // the stop is for polls too
 	answered bool
 
 	lastStart time.Time
@@ -194,7 +195,7 @@ func (b *Budget) gate(now time.Time) Gate {
 // PollGate says whether a poll may start: it obeys a stop and the pace of starts, but no cooldown of submits, no slot and
 // no pause, so that polls can always free what they wait for (DESIGN section 5).
 func (b *Budget) PollGate(now time.Time) Gate {
-	if b.stopped != "" {
+	if b.StopsPolls() {
 		return Gate{Why: Stopped}
 	}
 	if b.Scope == Global || b.Scope == IP {
@@ -286,6 +287,9 @@ func (b *Budget) Start(now time.Time) Probe {
 	return probe
 }
 
+// Told notes that an answer told what is free, so that the first start need not find out.
+func (b *Budget) Told() { b.answered = b.slots.known }
+
 // Release gives a slot back.
 func (b *Budget) Release() {
 	if b.inFlight > 0 {
@@ -346,15 +350,19 @@ func (b *Budget) IsProbe(probe Probe) bool { return probe != 0 && probe == b.pro
 // IsPaused reports a person's hold.
 func (b *Budget) IsPaused() bool { return b.paused }
 
-// Stop holds the budget until Unstop: the platform refused the key or the account.
-func (b *Budget) Stop(why string) { b.stopped = why }
+// Stop holds the budget until Unstop: the platform refused the key or the account. polls: it would refuse polls too. An
+// account without credits goes on handing out what was paid for.
+func (b *Budget) Stop(why string, polls bool) { b.stopped, b.silenced = why, b.silenced || polls }
+
+// StopsPolls reports a stop that is for polls too.
+func (b *Budget) StopsPolls() bool { return b.stopped != "" && b.silenced }
 
 // Unstop lets one probe test a stopped budget.
 func (b *Budget) Unstop(now time.Time) {
 	if b.stopped == "" {
 		return
 	}
-	b.stopped = ""
+	b.stopped, b.silenced = "", false
 	b.state, b.cool.Until = Probing, now
 }
 

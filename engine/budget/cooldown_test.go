@@ -264,7 +264,7 @@ func TestEndCooldownAndShorten(t *testing.T) {
 
 func TestStopAndUnstop(t *testing.T) {
 	b := New(Credential, "main", Limits{InFlight: 4})
-	b.Stop("auth: key unknown")
+	b.Stop("auth: key unknown", true)
 	if g := b.Gate(t0); g.OK || g.Why != Stopped || b.PollGate(t0).OK || b.StoppedWhy() != "auth: key unknown" {
 		t.Errorf("stopped: %+v, polls %+v, %q", g, b.PollGate(t0), b.StoppedWhy())
 	}

@@ -150,6 +150,7 @@ type freeSlots struct {
 	known  bool
 	others int
 	until  time.Time // how long the worst use by others is believed
+	spare  int       // kept free: polls were refused for want of one
 	reopen int       // steps after a cooldown
 	edge   bool      // limit was found by a refusal, nobody told it
 	hold   time.Duration
@@ -163,7 +164,7 @@ func (f *freeSlots) allowed() int {
 	if !f.known {
 		return 0
 	}
-	return max(f.limit-f.others, 1)
+	return max(f.limit-max(f.others, f.spare), 1)
 }
 
 // Slots adopts a platform's count of free slots, told by an answer: limit at once, remaining free. The answered call
@@ -180,6 +181,9 @@ func (b *Budget) Slots(now time.Time, limit, remaining int64) {
 		f.others, f.until = others, now.Add(othersBelieved)
 	}
 }
+
+// KeepSlotFree keeps one of the platform's slots free from now on: it counts polls too.
+func (b *Budget) KeepSlotFree() { b.slots.spare = 1 }
 
 // SlotLimit adopts a limit that a refusal's body told.
 func (b *Budget) SlotLimit(limit int64) {

@@ -24,7 +24,7 @@ type background struct {
 	ran   int // jobs that were found running throughout
 
 	jobs int // handed over, not terminal
-	most int // of them, while they hold no slot; zero: no bound is needed
+	most int // of them, while no slots bound them
 }
 
 const (
@@ -69,14 +69,11 @@ func (b *background) refused() {
 	b.needs = proofsGrow * max(b.needs, proofsNeeded)
 }
 
-// room reports that one more job may be handed over: each must be read well within its retention.
-func (b *background) room() bool { return !b.free || b.most == 0 || b.jobs < b.most }
-
 // ended learns from how long a job took how many may be outstanding: more while the platform is far from the retention,
 // fewer when it comes near.
 func (b *background) ended(took, retention time.Duration) {
 	switch {
-	case b.most == 0 || retention <= 0:
+	case retention <= 0:
 	case took < retention/jobsEasy:
 		if b.jobs >= b.most-1 {
 			b.most++
@@ -92,7 +89,7 @@ func (m *Machine) foundRunning(j *Job, sent time.Time) {
 	if cr == nil || !cr.background.stillRuns(j, sent) {
 		return
 	}
-	cr.background.most = max(jobsLeast, 2*cr.background.jobs)
+	cr.background.most = max(cr.background.most, 2*cr.background.jobs)
 	m.tell("info", budget.Credential, cr.name, fmt.Sprintf("background work holds no slot: %d jobs ran while the platform counted %d in use", cr.background.ran, cr.background.used), 0)
 	for _, other := range m.jobs {
 		m.freeSlot(&other.slots)
@@ -122,4 +119,11 @@ func (m *Machine) holdAgain(cr *credential) {
 			cr.budget.Hold()
 		}
 	}
+}
+
+// crowded reports that no more jobs of a credential should be outstanding: where no slots bound them, so many as are read
+// well within their retention.
+func (m *Machine) crowded(c *credential) bool {
+	b := &c.background
+	return m.cfg.Facts.FreeSlots && b.jobs >= b.most && (b.free || c.budget.Limit() == 0)
 }

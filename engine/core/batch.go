@@ -3,6 +3,7 @@ package core
 import (
 	"time"
 
+	"dev.scrapetop/engine/budget"
 	"dev.scrapetop/engine/frontier"
 	"dev.scrapetop/engine/provider"
 )
@@ -20,6 +21,43 @@ func (m *Machine) batchOf(t *frontier.Task) int {
 		most = min(most, m.batchCap)
 	}
 	return most
+}
+
+// roomFor is how many tasks a submit may carry at most, where the platform counts those that wait.
+func (m *Machine) roomFor(cr *credential, most int) int {
+	if cr == nil || most <= 1 {
+		return most
+	}
+	if p := m.pendingJobs(cr, m.cfg.Facts.Batch); p != nil && m.itemsCount[p] {
+		return max(min(most, freeIn(p)), 1)
+	}
+	return most
+}
+
+// countItems takes the slots of a batch's further tasks, where the platform counts tasks and not batches.
+func (m *Machine) countItems(s *slots) {
+	if s.pending == nil || !m.itemsCount[s.pending] {
+		return
+	}
+	for ; s.extra < len(s.places)-1; s.extra++ {
+		s.pending.Hold()
+	}
+}
+
+// itemsTurnOut notes that the platform counts the tasks of batches: it refused one although fewer batches wait than it lets.
+// It reports false when that was known.
+func (m *Machine) itemsTurnOut(p *budget.Budget) bool {
+	if m.itemsCount[p] {
+		return false
+	}
+	m.itemsCount[p] = true
+	for _, j := range m.jobs {
+		if j.slots.pending == p && j.slots.held {
+			m.countItems(&j.slots)
+		}
+	}
+	m.tell("info", budget.Pending, p.Name, "the platform counts the tasks of batches, not batches", 0)
+	return true
 }
 
 // usualKind is the kind of remote job that most submits become.

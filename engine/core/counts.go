@@ -83,11 +83,8 @@ func (m *Machine) Spent() (requests int64, credits float64) {
 	return s.requests, s.credits
 }
 
-// Resume takes over what the run had spent and ended before a restart.
-func (m *Machine) Resume(accepted, dead, requests int64, credits float64) {
-	m.counts.Accepted, m.counts.Dead = accepted, dead
-	m.spend[""].requests, m.spend[""].credits = requests, credits
-}
+// Resume takes over what the run had ended before a restart.
+func (m *Machine) Resume(accepted, dead int64) { m.counts.Accepted, m.counts.Dead = accepted, dead }
 
 // logAnswer keeps what the screens say of a domain's last answer.
 func (m *Machine) logAnswer(now time.Time, d *frontier.Domain, item *provider.Item) {

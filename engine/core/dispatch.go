@@ -84,11 +84,17 @@ func (m *Machine) pick(now time.Time, l *frontier.Lane) (*credential, budget.Gat
 		if g.OK {
 			g = c.account.Gate(now)
 		}
-		if g.OK && !c.background.room() {
+		if g.OK && m.crowded(c) {
 			g = budget.Gate{Why: budget.Slots}
 		}
-		if p := m.pendingJobs(c, m.usualKind()); g.OK && p != nil {
+		p := m.pendingJobs(c, m.usualKind())
+		if g.OK && p != nil {
 			g = p.Gate(now)
+		}
+		if g.OK {
+			if until, wait := m.unasked(now, c); wait {
+				g = until
+			}
 		}
 		if !g.OK {
 			if !g.At.IsZero() && (closed.At.IsZero() || g.At.Before(closed.At)) {
@@ -96,10 +102,7 @@ func (m *Machine) pick(now time.Time, l *frontier.Lane) (*credential, budget.Gat
 			}
 			continue
 		}
-		free := 1 << 20
-		if limit := c.budget.Limit(); limit > 0 {
-			free = limit - c.budget.InFlight()
-		}
+		free := min(freeIn(c.budget), freeIn(c.account), freeIn(p))
 		if best == nil || free > room {
 			best, room = c, free
 		}
@@ -108,6 +111,14 @@ func (m *Machine) pick(now time.Time, l *frontier.Lane) (*credential, budget.Gat
 		return nil, closed
 	}
 	return best, budget.Gate{OK: true}
+}
+
+// freeIn is how many more a budget lets in flight; a large number where no ceiling is known.
+func freeIn(b *budget.Budget) int {
+	if b == nil || b.Limit() <= 0 {
+		return 1 << 20
+	}
+	return b.Limit() - b.InFlight()
 }
 
 // startFrom starts a call for the lane's next task, or for as many of its next tasks as a batch may carry.
@@ -130,7 +141,7 @@ func (m *Machine) startFrom(now time.Time, l *frontier.Lane, cred *credential) {
 	c.slots = slots{lane: l, cred: cred, sent: now, places: c.onePlace[:0]}
 	c.Tasks, c.Targets = c.oneTask[:0], c.one[:0]
 	m.add(now, c, t, d)
-	for most := m.batchOf(t); len(c.Tasks) < most && l.Size() > 0 && m.affordable(l, len(c.Tasks)+1); {
+	for most := m.roomFor(cred, m.batchOf(t)); len(c.Tasks) < most && l.Size() > 0 && m.affordable(l, len(c.Tasks)+1); {
 		t, d := m.next(now, l)
 		switch {
 		case t == nil:
@@ -254,7 +265,7 @@ func (m *Machine) send(now time.Time, c *Call, intent bool) {
 			c.Kind = provider.Submit
 		}
 		c.Number = t.Attempts + 1
-		c.Worst = m.cfg.Facts.WorstCredits * float64(len(c.Tasks))
+		c.Worst = m.worstEach() * float64(len(c.Tasks))
 	}
 	c.For = c.Kind
 	if len(s.places) == 1 {
@@ -289,6 +300,9 @@ func (m *Machine) sent(c *Call) {
 		s.requests++
 	}
 	m.reserve(l, c.Worst)
+	if c.owed = c.For == provider.Submit && m.toPoll() > 0; c.owed {
+		m.owe(l, 1)
+	}
 }
 
 func (m *Machine) newCall() *Call {

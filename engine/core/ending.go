@@ -37,9 +37,9 @@ func (m *Machine) ending(now time.Time) {
 		return
 	}
 	if m.drain != nil {
-		quiet := len(m.calls) == 0 && len(m.jobs) == 0 && m.searches == 0 && m.storing == 0
+		quiet := len(m.calls) == 0 && !m.jobsGoOn() && m.searches == 0 && m.storing == 0
 		switch {
-		case quiet && m.inputOver && m.left() <= 0:
+		case quiet && m.inputOver && m.left() <= 0 && len(m.jobs) == 0:
 			m.end("finished", "") // it was asked to stop when there was nothing more to do
 		case quiet, !m.drain.By.IsZero() && !now.Before(m.drain.By):
 			m.end("stopped", m.drain.Reason)
@@ -132,7 +132,8 @@ func (o *outlook) add(other outlook) {
 func (m *Machine) outlook() outlook {
 	var all outlook
 	for _, j := range m.jobs {
-		if why := m.stoppedFor(m.credential(j.Credential)); why != "" {
+		all.capped = all.capped || !j.capped.IsZero()
+		if why := m.unpolled(m.credential(j.Credential)); why != "" {
 			all.stopped = why
 		}
 	}
@@ -229,10 +230,18 @@ func (m *Machine) stoppedFor(c *credential) string {
 	return ""
 }
 
+// unpolled is why a credential's jobs cannot be polled; empty: they can.
+func (m *Machine) unpolled(c *credential) string {
+	if c != nil && !c.budget.StopsPolls() && !c.account.StopsPolls() {
+		return ""
+	}
+	return m.stoppedFor(c)
+}
+
 // jobsGoOn reports that some remote job can be polled.
 func (m *Machine) jobsGoOn() bool {
 	for _, j := range m.jobs {
-		if m.stoppedFor(m.credential(j.Credential)) == "" {
+		if j.capped.IsZero() && m.unpolled(m.credential(j.Credential)) == "" {
 			return true
 		}
 	}

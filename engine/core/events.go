@@ -229,7 +229,8 @@ type Job struct {
 	Next       time.Time
 	Done       bool
 
-	worst       float64 // credits reserved
+	worst       float64   // credits reserved
+	capped      time.Time // the caps leave no poll for it; its slots are held until then
 	handed      time.Time
 	round       uint64 // of the last answer that it was compared with
 	polls       int
@@ -252,6 +253,8 @@ type Call struct {
 	Job      *Job
 	Worst    float64 // credits reserved
 
+	health   bool          // it asks for the credential's free slots
+	owed     bool          // polls are set aside for what it may become
 	search   *search       // it looks for a submit without an answer
 	backoff  time.Duration // of its tasks that go back together
 	slots    slots

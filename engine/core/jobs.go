@@ -12,6 +12,7 @@ import (
 
 // handedOver turns a submit into a remote job, which keeps the submit's slots until it is terminal.
 func (m *Machine) handedOver(now time.Time, c *Call, r *provider.Reply) {
+	m.handsOver = true
 	m.keepJob(now, c, r.Job, c.slots, c.Tasks, c.Worst, r.PollAfter)
 	c.Worst = 0 // reserved until the job is terminal
 	c.slots.held = false
@@ -45,6 +46,7 @@ func (m *Machine) keepJob(now time.Time, c *Call, id string, s slots, tasks []*f
 func (m *Machine) begin(now time.Time, j *Job) {
 	j.handed = now
 	m.jobs[j.ID] = j
+	m.owe(j.slots.lane, 1)
 	if cr := j.slots.cred; cr != nil {
 		cr.background.jobs++
 		m.freeSlot(&j.slots)
@@ -72,7 +74,7 @@ func (m *Machine) pollDue(now time.Time) {
 		}
 		m.polls = m.polls[1:]
 		j.due = false
-		if m.stoppedFor(cr) != "" {
+		if m.unpolled(cr) != "" {
 			if m.expired(now, j) {
 				m.forget(now, j)
 				continue
@@ -80,13 +82,24 @@ func (m *Machine) pollDue(now time.Time) {
 			m.again(now, j, now.Add(m.cfg.Facts.PollMax))
 			continue
 		}
-		m.poll(now, j)
+		switch {
+		case cr.pollsHold && cr.polling > 0:
+			m.again(now, j, now.Add(inTurn+budget.Jitter(20*inTurn, m.rng)))
+		case m.pollable(now, j):
+			m.poll(now, j)
+		}
 	}
 	m.polls = nil
 }
 
+// inTurn is how long a poll that waits for another is put off.
+const inTurn = 250 * time.Millisecond
+
 func (m *Machine) poll(now time.Time, j *Job) {
 	j.polling = true
+	if cr := j.slots.cred; cr != nil {
+		cr.polling++
+	}
 	j.polls++
 	c := m.newCall()
 	c.Kind, c.For = provider.Poll, provider.Poll
@@ -131,19 +144,32 @@ func (m *Machine) credential(name string) *credential {
 func (m *Machine) polled(now time.Time, c *Call, r *provider.Reply) {
 	j := c.Job
 	j.polling = false
+	if cr := j.slots.cred; cr != nil {
+		cr.polling--
+	}
 	m.endExchange(&c.slots)
 	m.readCapacity(now, &c.slots, r)
 	m.failures(now, c, r)
 	refused := r.Outcome == provider.Limited || r.Outcome == provider.Busy
+	for kind := kindProvider; kind < kinds; kind++ { // what it met, if it counts
+		if b := m.budgetOf(&c.slots, kind); b != nil {
+			c.slots.n[kind] = b.InFlight() + 1
+		}
+	}
 	wait := r.PollAfter
 	var blamed *budget.Budget
 	switch {
-	case refused && r.Layer == provider.LayerRate:
-		blamed, _ = m.blame(now, c, r)
-	case refused:
-		d := Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, nil))
+	case refused && r.Layer == provider.LayerTarget:
 		m.countRefusal(r.Outcome, r.Layer)
-		wait = max(d.Wait, budget.Wait(1, m.rng))
+		wait = budget.Wait(1, m.rng)
+	case refused:
+		// Submits wait as for any refusal; other polls go on, since they free what is waited for.
+		blamed, _ = m.blame(now, c, r)
+		wait = max(r.Signal.Wait.V, budget.Wait(1, m.rng))
+		if r.Layer == provider.LayerAccount && c.slots.cred != nil {
+			c.slots.cred.pollsHold = true
+			c.slots.cred.budget.KeepSlotFree()
+		}
 	case r.Outcome == provider.Denied:
 		m.stop(c, Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, nil)), r)
 	}
@@ -154,6 +180,11 @@ func (m *Machine) polled(now time.Time, c *Call, r *provider.Reply) {
 	}
 	j.lastRunning = c.Sent
 	if r.Outcome == provider.StillRunning {
+		// A job that still runs has not begun to expire: that its time may count from the submit is a reason to poll early,
+		// never to give it up.
+		if keep := m.cfg.Facts.Retention; keep > 0 && c.Sent.Add(keep).After(j.Expires) {
+			j.Expires = c.Sent.Add(keep)
+		}
 		m.foundRunning(j, c.Sent)
 	}
 	// Still running, or the poll itself went wrong: ask again within the retention. A lost answer to a poll costs no try.
@@ -172,9 +203,9 @@ func (m *Machine) pollLater(now time.Time, c *Call, j *Job, atLeast time.Duratio
 	for range min(j.polls, 8) {
 		wait = min(wait+wait/4, f.PollMax)
 	}
-	wait = max(m.nextPoll(now, j, wait), atLeast)
+	wait = max(m.nextPoll(now, j, wait), atLeast, m.sparing(now, j))
 	if left := j.Expires.Sub(now) / 3; !j.Expires.IsZero() && wait > left {
-		wait = max(left, atLeast, f.PollFirst) // a result must not expire unread
+		wait = max(left, f.PollFirst) // a result must not expire unread; the address's window has its own gate
 	}
 	wait += budget.Jitter(wait, m.rng)
 	m.counts.Attempts++
@@ -184,6 +215,7 @@ func (m *Machine) pollLater(now time.Time, c *Call, j *Job, atLeast time.Duratio
 		c.settle = append(c.settle, Settled{Task: t, Item: -1, Number: t.Attempts, State: Remote, Decision: "still running; polled again in " + seconds(wait.Round(100*time.Millisecond))})
 	}
 	m.again(now, j, now.Add(wait))
+	m.do(Action{Do: Keep, Call: c, Job: j})
 }
 
 const forgotten = "the platform has forgotten the job by now"
@@ -208,6 +240,10 @@ func (m *Machine) terminal(now time.Time, c *Call, r *provider.Reply) {
 	j.Done = true
 	delete(m.jobs, j.ID)
 	m.unreserve(j.slots.lane, j.worst)
+	m.owe(j.slots.lane, -1)
+	if r.Outcome == provider.Lost {
+		m.unpriced(j.slots.lane, r, j.worst)
+	}
 	m.jobEnded(now, j)
 	if cr := j.slots.cred; cr != nil {
 		cr.background.jobs--
@@ -261,12 +297,17 @@ func (m *Machine) jobKept(now time.Time, ev JobKept) {
 	}
 	m.retake(&s)
 	j.slots = s
-	j.worst = m.cfg.Facts.WorstCredits * float64(len(j.Tasks))
+	j.worst = m.worstEach() * float64(len(j.Tasks))
 	m.reserve(s.lane, j.worst)
 	m.begin(now, j)
-	next := ev.Next
-	if next.Before(now) {
-		next = now
+	// Its last poll may have been a moment ago, and all of them are due at once.
+	next := now.Add(max(m.cfg.Facts.PollFirst, time.Second))
+	next = next.Add(time.Duration(m.rng.Int64N(int64(next.Sub(now)))))
+	switch {
+	case ev.Next.After(next):
+		next = ev.Next
+	case m.unpolled(s.cred) != "":
+		next = now // no request comes of it
 	}
 	m.again(now, j, next)
 }

@@ -173,8 +173,12 @@ func (l *lab) act(a Action) {
 }
 
 func (l *lab) send(c *Call) {
-	d := c.Domain
 	l.sent++
+	if c.health { // told nothing, it finds out
+		l.at(trip, func() { l.step(&Replied{Call: c, Reply: provider.Reply{Outcome: provider.Failed}}) })
+		return
+	}
+	d := c.Domain
 	if l.now.Before(l.waits[d]) {
 		l.inWait++
 	}

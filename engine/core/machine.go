@@ -63,6 +63,12 @@ type credential struct {
 	tenants map[string]bool
 	last    remaining
 
+	pollsHold bool // the platform counts a poll like work: one at a time
+	polling   int
+
+	asking   bool      // its health is asked for
+	askUntil time.Time // how long work waits for that; zero: nothing was asked yet
+
 	background background
 }
 
@@ -91,6 +97,8 @@ type Machine struct {
 	accounts map[string]*budget.Budget
 	pending  map[string]*budget.Budget // jobs that wait at the platform, by account and kind
 	creds    []*credential
+	// itemsCount: of those, where the platform counts the tasks of batches.
+	itemsCount map[*budget.Budget]bool
 
 	tasks    map[int64]*frontier.Task // in memory, until their end is stored
 	calls    map[uint64]*Call
@@ -109,6 +117,9 @@ type Machine struct {
 	paused       map[budgetKey]bool
 	lookups      map[int64]*frontier.Task
 	inputOver    bool
+	capsRequests bool      // the run, or a tenant, has a cap on requests
+	handsOver    bool      // submits become remote jobs
+	dearest      float64   // most that a task has cost
 	batchCap     int       // tasks of a batch at most, where the platform refused more; zero: its own limit
 	queuedAt     time.Time // when work was last queued
 	full         bool      // storage takes no more
@@ -143,22 +154,25 @@ func New(cfg Config) *Machine {
 		cfg.BlockHold = budget.BlockHold
 	}
 	m := &Machine{
-		cfg:      cfg,
-		rng:      rand.New(rand.NewPCG(cfg.Seed, 0x5c7a9e)),
-		global:   budget.New(budget.Global, "", cfg.Global),
-		provider: budget.New(budget.Provider, cfg.Provider, budget.Limits{}),
-		ip:       budget.New(budget.IP, cfg.Provider, budget.Limits{Rate: budget.Rate{N: cfg.Facts.RateLimit, Per: cfg.Facts.RateWindow}}),
-		accounts: map[string]*budget.Budget{},
-		pending:  map[string]*budget.Budget{},
-		tasks:    map[int64]*frontier.Task{},
-		calls:    map[uint64]*Call{},
-		jobs:     map[string]*Job{},
-		ended:    map[int64]struct{}{},
-		paused:   map[budgetKey]bool{},
-		lookups:  map[int64]*frontier.Task{},
-		spend:    map[string]*spending{"": {maxCredits: cfg.MaxCredits, maxRequests: cfg.MaxRequests}},
+		cfg:        cfg,
+		rng:        rand.New(rand.NewPCG(cfg.Seed, 0x5c7a9e)),
+		global:     budget.New(budget.Global, "", cfg.Global),
+		provider:   budget.New(budget.Provider, cfg.Provider, budget.Limits{}),
+		ip:         budget.New(budget.IP, cfg.Provider, budget.Limits{Rate: budget.Rate{N: cfg.Facts.RateLimit, Per: cfg.Facts.RateWindow}}),
+		accounts:   map[string]*budget.Budget{},
+		pending:    map[string]*budget.Budget{},
+		itemsCount: map[*budget.Budget]bool{},
+		tasks:      map[int64]*frontier.Task{},
+		calls:      map[uint64]*Call{},
+		jobs:       map[string]*Job{},
+		ended:      map[int64]struct{}{},
+		paused:     map[budgetKey]bool{},
+		lookups:    map[int64]*frontier.Task{},
+		spend:      map[string]*spending{"": {maxCredits: cfg.MaxCredits, maxRequests: cfg.MaxRequests}},
 	}
+	m.capsRequests = cfg.MaxRequests > 0
 	for name, t := range cfg.Tenants {
+		m.capsRequests = m.capsRequests || t.MaxRequests > 0
 		if name != "" && (t.MaxCredits > 0 || t.MaxRequests > 0) {
 			m.spend[name] = &spending{maxCredits: t.MaxCredits, maxRequests: t.MaxRequests}
 		}
@@ -174,7 +188,7 @@ func New(cfg Config) *Machine {
 			// A platform that tells no free slots is found out like a web server, by what it refuses.
 			m.accounts[account] = budget.New(budget.Account, account, budget.Limits{Find: hidden && cfg.Facts.AccountScope == string(budget.Account)})
 		}
-		cr := &credential{name: c.Name, budget: budget.New(budget.Credential, c.Name, c.Limits), account: m.accounts[account]}
+		cr := &credential{background: background{most: jobsLeast}, name: c.Name, budget: budget.New(budget.Credential, c.Name, c.Limits), account: m.accounts[account]}
 		for _, t := range c.Tenants {
 			if cr.tenants == nil {
 				cr.tenants = map[string]bool{}
@@ -306,7 +320,7 @@ func (m *Machine) wake(now time.Time) {
 			m.undelay(w.Of.(*frontier.Task))
 		case frontier.WakeJob:
 			j := w.Of.(*Job)
-			if !j.Done && !j.polling && !j.due && !j.Next.After(now) {
+			if !j.Done && j.capped.IsZero() && !j.polling && !j.due && !j.Next.After(now) {
 				j.due = true
 				m.polls = append(m.polls, j)
 			}

@@ -27,8 +27,10 @@ func (p *jobPace) begin(at time.Time) {
 	}
 }
 
-// pollsCost reports that polls draw on the same window as submits.
-func (m *Machine) pollsCost() bool { return m.cfg.Facts.RateLimit > 0 && m.cfg.Facts.PollsCount }
+// pollsCost reports that polls draw on the same window, or the same cap, as submits.
+func (m *Machine) pollsCost() bool {
+	return m.cfg.Facts.RateLimit > 0 && m.cfg.Facts.PollsCount || m.capsRequests
+}
 
 // leadWait is how long a job is left alone at least while an older one leads and nothing is known.
 const leadWait = 2 * time.Minute
@@ -101,7 +103,7 @@ func (m *Machine) jobEnded(now time.Time, j *Job) {
 	}
 	waiting := make([]*Job, 0, len(m.jobs))
 	for _, other := range m.jobs {
-		if !other.polling && !other.due {
+		if !other.polling && !other.due && other.capped.IsZero() {
 			waiting = append(waiting, other)
 		}
 	}

@@ -21,7 +21,7 @@ func (m *Machine) replied(now time.Time, r *Replied) {
 	}
 	delete(m.calls, c.ID)
 	c.settle = c.settle[:0]
-	m.pay(c.slots.lane, r.Reply.Credits)
+	m.pay(c.slots.lane, r.Reply.Credits, len(r.Reply.Items))
 	switch {
 	case c.Job != nil:
 		m.polled(now, c, &r.Reply)
@@ -29,11 +29,12 @@ func (m *Machine) replied(now time.Time, r *Replied) {
 		m.robotsReplied(now, c, &r.Reply)
 	case c.search != nil:
 		m.searched(now, c, &r.Reply)
+	case c.health:
+		m.healthReplied(now, c, &r.Reply)
 	default:
 		m.taskReplied(now, c, &r.Reply)
 	}
-	m.unreserve(c.slots.lane, c.Worst)
-	c.Worst = 0
+	m.unreserveCall(c)
 	m.storing++
 	m.do(Action{Do: Store, Call: c, Settled: c.settle})
 	m.unparkLanes()
@@ -58,6 +59,7 @@ func (m *Machine) taskReplied(now time.Time, c *Call, r *provider.Reply) {
 		m.split(c)
 	case r.Unknown && len(c.Tasks) > 0:
 		m.unknown(now, c, r)
+		m.unpriced(c.slots.lane, r, c.Worst) // what is searched for stays reserved
 	default:
 		for _, t := range c.Tasks {
 			item := provider.Item{Task: t.ID, Outcome: r.Outcome, Layer: r.Layer, Signal: r.Signal, Error: r.Error}
@@ -176,6 +178,7 @@ func (m *Machine) blame(now time.Time, c *Call, r *provider.Reply) (*budget.Budg
 	switch {
 	case r.Layer == provider.LayerAccount && r.Signal.Limit.OK:
 		b.SlotLimit(r.Signal.Limit.V)
+	case r.Layer == provider.LayerPending && len(c.Tasks) > 1 && m.itemsTurnOut(b):
 	case (r.Layer == provider.LayerAccount || r.Layer == provider.LayerPending) && s.n[kind] > 1:
 		// Nobody tells the limit, or what counts is not what we count: one fewer than that goes.
 		b.SlotsRefused(now, s.n[kind])
@@ -277,14 +280,16 @@ func (m *Machine) stop(c *Call, d Decision, r *provider.Reply) *budget.Budget {
 		b, kind = cr.account, kindAccount
 	}
 	b.ProbeVoid(c.slots.probe[kind])
-	if b.StoppedWhy() != "" {
+	polls := r.Layer != provider.LayerQuota || c.Job != nil
+	if why := b.StoppedWhy(); why != "" {
+		b.Stop(why, polls)
 		return b
 	}
 	why := string(r.Layer)
 	if r.Error != "" {
 		why += ": " + r.Error
 	}
-	b.Stop(why)
+	b.Stop(why, polls)
 	m.holdsChanged = true
 	m.tell("error", d.Stops, b.Name, "stopped by the platform ("+why+"); its work stays pending", 0)
 	return b

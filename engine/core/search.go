@@ -195,7 +195,7 @@ func (m *Machine) lostSubmit(now time.Time, ev LostSubmit) {
 	if s.cred != nil {
 		s.slots.pending = m.pendingJobs(s.cred, m.kindFor(len(s.tasks)))
 	}
-	s.worst = m.cfg.Facts.WorstCredits * float64(len(s.tasks))
+	s.worst = m.worstEach() * float64(len(s.tasks))
 	m.reserve(s.slots.lane, s.worst)
 	m.searches++
 	m.tell("warn", budget.Credential, ev.Credential, "a submit's answer never came before the restart: looking for it at the platform", s.tasks[0].ID)
@@ -222,6 +222,7 @@ func (m *Machine) found(now time.Time, c *Call, s *search, f provider.Found) {
 func (m *Machine) abandonSearch(now time.Time, c *Call, s *search) {
 	m.searchEnded(s)
 	m.unreserve(s.slots.lane, s.worst)
+	m.assume(s.slots.lane, s.worst) // it may have been carried out all the same
 	for _, t := range s.tasks {
 		m.onceMore(now, c, t, provider.Transport, "the submit was not found at the platform")
 	}

@@ -185,8 +185,7 @@ func (m *Machine) notSent(now time.Time, c *Call) {
 		return
 	}
 	delete(m.calls, c.ID)
-	m.unreserve(c.slots.lane, c.Worst)
-	c.Worst = 0
+	m.unreserveCall(c)
 	m.counts.Requests--
 	for _, s := range m.spendings(c.slots.lane) {
 		s.requests--
@@ -196,10 +195,16 @@ func (m *Machine) notSent(now time.Time, c *Call) {
 	switch {
 	case c.Job != nil:
 		c.Job.polling = false
+		if cr := c.Job.slots.cred; cr != nil {
+			cr.polling--
+		}
 		m.again(now, c.Job, now)
 		return
 	case c.search != nil:
 		m.lost = append(m.lost, c.search)
+		return
+	case c.health:
+		c.slots.cred.asking = false
 		return
 	case c.Robots != nil:
 		c.Robots.Fetching = false

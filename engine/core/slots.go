@@ -29,6 +29,7 @@ type slots struct {
 	lane       *frontier.Lane
 	cred       *credential
 	pending    *budget.Budget      // jobs of this kind that wait at the platform; nil: not counted
+	extra      int                 // of pending, beyond the one: where the tasks are counted
 	places     []place             // of the tasks, in the call's order; of a lookup: its host
 	n          [kinds]int          // in flight at the start, itself included
 	probe      [kinds]budget.Probe // which probe of the budget it is
@@ -74,6 +75,9 @@ func (m *Machine) take(now time.Time, s *slots, first, last int) (probe bool) {
 	for kind := first; kind <= last; kind++ {
 		if b := m.budgetOf(s, kind); b != nil {
 			s.probe[kind] = b.Start(now)
+			if kind == kindPending {
+				m.countItems(s)
+			}
 			s.n[kind] = b.InFlight()
 			probe = probe || s.probe[kind] != 0
 		}
@@ -102,6 +106,10 @@ func (m *Machine) release(s *slots) {
 			b.Release()
 		}
 	}
+	for range s.extra {
+		s.pending.Release()
+	}
+	s.extra = 0
 	for i := range s.places {
 		d := s.places[i].domain
 		d.Budget.Release()
@@ -119,6 +127,7 @@ func (m *Machine) retake(s *slots) {
 			b.Hold()
 		}
 	}
+	m.countItems(s)
 	for i := range s.places {
 		s.places[i].domain.Budget.Hold()
 	}

@@ -73,6 +73,9 @@ func (s *storm) checkSlots() {
 				want[b]++
 			}
 		}
+		if x.pending != nil {
+			want[x.pending] += x.extra
+		}
 		for i := range x.places {
 			want[x.places[i].domain.Budget]++
 		}
@@ -93,7 +96,9 @@ func (s *storm) checkSlots() {
 		}
 	}
 	for _, j := range s.m.jobs {
-		held(&j.slots)
+		if j.slots.held || j.capped.After(s.now) {
+			held(&j.slots)
+		}
 		for i := range j.slots.places {
 			carries(j.slots.places[i].domain.Budget, j.slots.places[i].probe)
 		}

@@ -60,9 +60,9 @@ func (s *storm) restart() {
 			by[r.task.Domain]++
 		}
 	}
-	s.m.Resume(accepted, dead, spent[""].requests, spent[""].credits)
+	s.m.Resume(accepted, dead)
 	for tenant, x := range spent {
-		s.m.ResumeTenant(tenant, x.requests, x.credits)
+		s.m.ResumeSpent(tenant, x.requests, x.credits, 0)
 	}
 	jobs := s.jobs
 	s.jobs = map[string]*Job{}

@@ -91,7 +91,7 @@ func (s *storm) reply(c *Call) provider.Reply {
 	r := provider.Reply{Outcome: provider.Accepted, HTTPStatus: limits.Some(200)}
 	if !s.calm && s.rng.IntN(25) == 0 {
 		r.Outcome, r.Layer, r.HTTPStatus, r.Error = provider.Transport, provider.LayerTransport, limits.Opt[int]{}, "reset"
-		r.Unknown = s.cfg.Facts.Paid && c.Job == nil && c.search == nil && s.rng.IntN(2) == 0
+		r.Unknown = s.cfg.Facts.Paid && c.Job == nil && c.search == nil && !c.health && s.rng.IntN(2) == 0
 		return r
 	}
 	if s.cfg.Direct {
@@ -119,6 +119,10 @@ func (s *storm) reply(c *Call) provider.Reply {
 	}
 	if !s.calm && s.rng.IntN(8) == 0 {
 		return s.platformRefusal(c)
+	}
+	if c.health {
+		r.Signal.Kind, r.Signal.Limit, r.Signal.Remaining = limits.KindConcurrency, limits.Some(int64(3)), limits.Some(int64(s.rng.IntN(4)))
+		return r
 	}
 	if c.search != nil {
 		if s.rng.IntN(3) == 0 {
@@ -174,8 +178,13 @@ func (s *storm) platformRefusal(c *Call) provider.Reply {
 		name, account = cr.name, cr.account.Name
 	}
 	n := s.rng.IntN(6)
-	if c.Job != nil || c.search != nil {
+	switch {
+	case c.search != nil:
 		n = 1 + s.rng.IntN(2)*2
+	case c.Job != nil:
+		n = []int{0, 1, 3}[s.rng.IntN(3)]
+	case c.health && n == 2:
+		n = 4
 	}
 	switch n {
 	case 0:
