@@ -80,7 +80,7 @@ func driveOn(t *testing.T, st *storage.Store, cfg Config, rt http.RoundTripper, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Transport, cfg.Seed = rt, 1
+	cfg.Transport, cfg.Seed, cfg.Headless = rt, 1, true
 	e, err := New(cfg, st, run)
 	if err != nil {
 		t.Fatal(err)

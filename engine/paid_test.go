@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -154,4 +157,45 @@ func TestTasksThatCountAsPending(t *testing.T) {
 			t.Fatalf("summary %+v", d.summary)
 		}
 	})
+}
+
+// TestPlatformThatIsDownIsLeftAlone: with few domains nothing tells the platform from the site; either way each attempt may
+// cost, and the tasks must live to see the end of it.
+func TestPlatformThatIsDownIsLeftAlone(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		list   []string
+		status int
+		body   string
+		down   time.Duration
+		most   int64 // requests until then
+	}{
+		{"one domain, 500", urls("one.test", 40), 500, "{}", 20 * time.Minute, 90},
+		{"one domain, not JSON", urls("one.test", 40), 200, "{", 20 * time.Minute, 90},
+		{"three domains of a task each", []string{"http://a.test/", "http://b.test/", "http://c.test/"}, 500, "{}", 20 * time.Minute, 90},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inOurTime()
+				w := evomiWorld(time.Second, simulator.EvomiSettings{})
+				back := time.Now().Add(c.down)
+				var during int64
+				rt := roundTrip(func(r *http.Request) (*http.Response, error) {
+					if time.Now().Before(back) {
+						during++
+						return &http.Response{
+							StatusCode: c.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}},
+							Body: io.NopCloser(strings.NewReader(c.body)), ContentLength: int64(len(c.body)), Request: r,
+						}, nil
+					}
+					return w.RoundTripper().RoundTrip(r)
+				})
+				d := driveRun(t, evomiConfig(), rt, c.list, nil)
+				t.Logf("%d requests in %v, %.0f s in all", during, c.down, d.summary.ElapsedSeconds)
+				if during > c.most || d.summary.Accepted != int64(len(c.list)) {
+					t.Fatalf("%d requests while it was down; summary %+v", during, d.summary)
+				}
+			})
+		})
+	}
 }

@@ -285,6 +285,9 @@ func (l *loop) tallyReply(o *outcome, settled []core.Settled) {
 	}
 	for i := range settled {
 		s := &settled[i]
+		if i > 0 && s.Item < 0 {
+			continue // one answer, of which each task of the batch was told
+		}
 		a := view.Answer{Domain: s.Task.Domain, Outcome: string(o.reply.Outcome), Layer: string(o.reply.Layer), Retry: s.State == core.Pending || s.State == core.Delayed}
 		if s.Item >= 0 && s.Item < len(o.reply.Items) {
 			a.Outcome, a.Layer = string(o.reply.Items[s.Item].Outcome), string(o.reply.Items[s.Item].Layer)

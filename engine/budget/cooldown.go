@@ -14,12 +14,14 @@ const (
 	BlockHold = 30 * time.Minute
 	// InARow is how many failures, or refusals of access, without an acceptance between them close a budget.
 	InARow = 5
+	// BackoffMost is the k from which the backoff does not grow any more.
+	BackoffMost = 6
 )
 
 // Backoff is the range of our own wait after k failures in a row (k from 0): capped exponential with full jitter.
 func Backoff(k int) (least, most time.Duration) {
 	span := BackoffCap
-	if k < 6 { // 1 s * 2^6 is past the cap
+	if k < BackoffMost { // 1 s * 2^6 is past the cap
 		span = min(BackoffCap, time.Second<<max(k, 0))
 	}
 	return Floor, Floor + span
@@ -149,17 +151,19 @@ func (b *Budget) Shorten(d time.Duration) {
 }
 
 // ProbeLost frees the probe's place when its call ended without telling anything about the limit (invalid, blocked,
-// failed, transport): another single probe follows after a backoff.
-func (b *Budget) ProbeLost(now time.Time, probe Probe, rng *rand.Rand) {
+// failed, transport): another single probe follows after a backoff, which grows to Backoff(most). It reports whether the
+// call was the probe.
+func (b *Budget) ProbeLost(now time.Time, probe Probe, most int, rng *rand.Rand) bool {
 	if probe == 0 || probe != b.probe {
-		return
+		return false
 	}
 	b.probe = 0
 	b.cool.Failed++
 	b.state = Cooling
-	if until := now.Add(Wait(min(b.cool.Failed, 3), rng)); until.After(b.cool.Until) {
+	if until := now.Add(Wait(min(b.cool.Failed, most), rng)); until.After(b.cool.Until) {
 		b.cool.Until, b.cool.Full = until, until.Sub(b.cool.Since)
 	}
+	return true
 }
 
 // ProbeVoid frees the probe's place without any judgement: its call was never sent.

@@ -179,7 +179,7 @@ func TestLostProbeIsFollowedByAnotherSingleOne(t *testing.T) {
 	for range 3 {
 		b.Start(until)
 		b.Release()
-		b.ProbeLost(until.Add(time.Second), b.probe, rng)
+		b.ProbeLost(until.Add(time.Second), b.probe, BackoffMost, rng)
 		next := b.Cooldown().Until
 		if wait := next.Sub(until.Add(time.Second)); wait < Floor || b.Gate(next.Add(-1)).OK || !b.Gate(next).OK {
 			t.Fatalf("after a lost probe: waits %v, gate %+v", wait, b.Gate(next))
@@ -322,7 +322,7 @@ func TestWaitAnnouncedWhileTheProbeIsOut(t *testing.T) {
 		end  func(b *Budget, now, sent time.Time)
 	}{
 		{"answered", func(b *Budget, now, sent time.Time) { b.Answered(now, sent, 1, b.probe) }},
-		{"lost", func(b *Budget, now, _ time.Time) { b.ProbeLost(now, b.probe, rng) }},
+		{"lost", func(b *Budget, now, _ time.Time) { b.ProbeLost(now, b.probe, BackoffMost, rng) }},
 		{"refused", func(b *Budget, now, sent time.Time) {
 			b.Refused(now, Refusal{Sent: sent, InFlight: 1, Wait: time.Second, Announced: true, Probe: b.probe}, rng)
 		}},
@@ -406,7 +406,7 @@ func TestUnrefusedProbe(t *testing.T) {
 		}
 		again := b.Start(end)
 		b.ProbeVoid(probe)
-		b.ProbeLost(end, probe, rng)
+		b.ProbeLost(end, probe, BackoffMost, rng)
 		b.Answered(end, until, 1, probe)
 		if !b.IsProbe(again) {
 			t.Error("the old probe ended the new one")

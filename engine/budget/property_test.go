@@ -203,7 +203,7 @@ func (w *world) take(a answer) {
 	w.b.Release()
 	switch {
 	case a.lost:
-		w.b.ProbeLost(w.now, a.probe, w.own)
+		w.b.ProbeLost(w.now, a.probe, BackoffMost, w.own)
 	case a.refused:
 		until, _ := w.b.Refused(w.now, Refusal{Sent: a.sent, InFlight: a.n, Wait: a.wait, Announced: a.wait > 0, Probe: a.probe}, w.own)
 		if end := w.now.Add(a.wait); a.wait > 0 && end.After(w.told) {

@@ -69,6 +69,9 @@ func (m *Machine) Shared() []Shared {
 			all = append(all, Shared{Scope: budget.Account, Key: name, Budget: a})
 		}
 	}
+	for name, p := range m.pending {
+		all = append(all, Shared{Scope: budget.Pending, Key: name, Budget: p})
+	}
 	for _, l := range m.front.Lanes {
 		if l.Tenant != "" {
 			all = append(all, Shared{Scope: budget.Tenant, Key: l.Tenant, Budget: l.Budget})

@@ -41,6 +41,8 @@ func (m *Machine) ending(now time.Time) {
 		switch {
 		case quiet && m.inputOver && m.left() <= 0 && len(m.jobs) == 0:
 			m.end("finished", "") // it was asked to stop when there was nothing more to do
+		case quiet && m.failedFor() != "":
+			m.end("failed", m.failedFor())
 		case quiet, !m.drain.By.IsZero() && !now.Before(m.drain.By):
 			m.end("stopped", m.drain.Reason)
 		}
@@ -83,8 +85,10 @@ func (m *Machine) stuck(now time.Time) {
 	case w.paused && !m.cfg.Unattended:
 		return // whoever holds it lets it go on
 	case w.stopped != "":
-		m.end("failed", w.stopped)
-		return
+		if m.cfg.Unattended {
+			m.end("failed", w.stopped)
+		}
+		return // whoever looks may mend the key or top up, and ask for a probe
 	case w.capped:
 		m.end("stopped", "cap")
 		return
@@ -112,6 +116,15 @@ func (m *Machine) stuck(now time.Time) {
 	if ok && (next.After(limit) || !now.Before(limit)) {
 		m.end("stopped", fmt.Sprintf("everything left waits; the earliest wake-up is %s", next.UTC().Format(time.RFC3339)))
 	}
+}
+
+// failedFor is why nothing more could have been done by itself: a key that the platform refuses; empty: something could.
+func (m *Machine) failedFor() string {
+	w := m.outlook()
+	if w.goesOn || w.paused || w.capped {
+		return ""
+	}
+	return w.stopped
 }
 
 // outlook is what the waiting work waits for, all of it together.

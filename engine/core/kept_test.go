@@ -48,7 +48,7 @@ func TestEndedCooldownIsForgotten(t *testing.T) {
 // has forgotten it, it is lost and the run can end.
 func TestForgottenJobOfAMissingKeyIsLost(t *testing.T) {
 	cfg := batches()
-	cfg.ResubmitLost = false
+	cfg.ResubmitLost, cfg.Unattended = false, true
 	for _, c := range []struct {
 		name    string
 		expires time.Duration

@@ -17,6 +17,9 @@ func (m *Machine) settle(now time.Time, c *Call, index int, t *frontier.Task, it
 	v := m.verdict(item.Outcome, item.Layer, item.Signal, t, nil)
 	v.Resubmit = v.Resubmit && c.Job != nil // a lost result; a lost submit has its own rule (onceMore)
 	d := Decide(v)
+	if d.Try && m.testsProvider(c, item) {
+		d.Try, d.Dead = false, "" // the platform was known to be down
+	}
 	if d.Try {
 		t.Tries++
 	}
@@ -62,6 +65,12 @@ func (m *Machine) settle(now time.Time, c *Call, index int, t *frontier.Task, it
 	c.settle = append(c.settle, s)
 }
 
+// testsProvider reports that a failure says what was known when the call was sent: that a platform is down.
+func (m *Machine) testsProvider(c *Call, item *provider.Item) bool {
+	return !m.cfg.Direct && c.slots.probe[kindProvider] != 0 && item.Layer != provider.LayerTarget &&
+		(item.Outcome == provider.Failed || item.Outcome == provider.Transport)
+}
+
 // refusedTask returns a refused task to the front of its queue without a try; it is given up at once when the wait cannot
 // fit its deadline.
 func (m *Machine) refusedTask(now time.Time, t *frontier.Task, s *Settled, d Decision, until time.Time) {
@@ -99,6 +108,9 @@ func (m *Machine) retryLater(now time.Time, c *Call, t *frontier.Task, s *Settle
 	}
 	s.State, s.NotBefore = Delayed, at
 	s.Decision = fmt.Sprintf("try %d of %d spent; backs off %s", t.Tries, m.cfg.MaxAttempts, seconds(wait.Round(100*time.Millisecond)))
+	if !d.Try {
+		s.Decision = "no try spent: it tested a platform that was down; backs off " + seconds(wait.Round(100*time.Millisecond))
+	}
 	if t.Hop {
 		t.Hop, t.Hops, t.URL = false, 0, t.Own
 	}

@@ -142,7 +142,10 @@ func (m *Machine) conclude(now time.Time, s *slots, first, last int, good bool, 
 		case good:
 			b.Answered(now, s.sent, s.n[kind], s.probe[kind])
 		default:
-			b.ProbeLost(now, s.probe[kind], m.rng)
+			if b.ProbeLost(now, s.probe[kind], m.farthest(b), m.rng) {
+				until := b.Cooldown().Until
+				m.tell("warn", b.Scope, b.Name, "the probe failed too: another in "+seconds(until.Sub(now).Round(100*time.Millisecond)), 0)
+			}
 		}
 	}
 }
@@ -168,7 +171,7 @@ func (m *Machine) unresolved(now time.Time, p *place, refused bool) {
 	if refused {
 		p.domain.Budget.ProbeVoid(p.probe)
 	} else {
-		p.domain.Budget.ProbeLost(now, p.probe, m.rng)
+		p.domain.Budget.ProbeLost(now, p.probe, budget.BackoffMost, m.rng)
 	}
 	m.wakeDomain(p.domain) // the slot may be kept for longer
 }

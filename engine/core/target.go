@@ -117,12 +117,15 @@ func (m *Machine) failures(now time.Time, c *Call, r *provider.Reply) {
 	for _, t := range c.Tasks { // a batch is over several domains
 		m.failedAt(t.Domain)
 	}
+	if !m.cfg.Direct && c.Job == nil {
+		m.failuresOf(now, c)
+	}
 	if m.failRow < budget.InARow || m.failSeen[failDomains-1] == "" || m.provider.State(now) != budget.Open {
 		return
 	}
 	k := m.failRow / budget.InARow
 	if m.cfg.Direct {
-		k = min(k, 2) // many dead hosts in a list look the same as a dead network: never wait long
+		k = min(k, m.farthest(m.provider))
 	}
 	wait := budget.Wait(k, m.rng)
 	cause := fmt.Sprintf("%d failures in a row across domains", m.failRow)
@@ -130,4 +133,24 @@ func (m *Machine) failures(now time.Time, c *Call, r *provider.Reply) {
 	m.counts.Cooldowns++
 	m.tell("warn", budget.Provider, m.provider.Name, cause+": one probe in "+seconds(wait.Round(100*time.Millisecond)), 0)
 	m.failRow, m.failSeen = 0, [3]string{}
+}
+
+// failuresOf counts a platform's failure in a row for the domains that it was asked for: with few of them nothing tells
+// whether it is the platform or the site, and each attempt may cost.
+func (m *Machine) failuresOf(now time.Time, c *Call) {
+	for i := range c.slots.places {
+		d := c.slots.places[i].domain
+		if n := d.Budget.Failure(); n >= budget.InARow && n%budget.InARow == 0 {
+			m.hold(now, d, now.Add(budget.Wait(n/budget.InARow, m.rng)), fmt.Sprintf("%d failures in a row", n), provider.LayerTransport, false)
+		}
+	}
+}
+
+// farthest is how far the backoff of probes that fail grows. A list with many dead hosts looks like a dead network: it never
+// waits long for the next.
+func (m *Machine) farthest(b *budget.Budget) int {
+	if m.cfg.Direct && b == m.provider {
+		return 2
+	}
+	return budget.BackoffMost
 }
