@@ -111,6 +111,41 @@ func TestSpidraLostSubmitIsFound(t *testing.T) {
 	})
 }
 
+// TestSpidraLostSingleScrapesAreFound: a single scrape whose answer was lost is found in the logs, by the URL and the shape
+// that the platform keeps there, and neither submitted nor charged twice.
+func TestSpidraLostSingleScrapesAreFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{})
+		list := pages(12)
+		for i := range 4 {
+			list[i] += "?sim_outer=reset-after&sim_times=1"
+		}
+		cfg := spidraConfig()
+		cfg.Batch = 1
+		d := driveRun(t, cfg, w.RoundTripper(), list, nil)
+		a := w.Counters().Spidra.Accounts["demo"]
+		if d.summary.Accepted != 12 || d.summary.Records != 12 || a.URLs != 12 || a.DuplicateScrapes != 0 || a.DuplicateCharges != 0 || a.Charges != d.summary.Credits {
+			t.Fatalf("end %+v, summary %+v\naccount %+v", d.end, d.summary, a)
+		}
+	})
+}
+
+// TestSpidraLostCrawlIsFound: a crawl whose answer was lost is found in the history of crawls.
+func TestSpidraLostCrawlIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{})
+		cfg := spidraConfig()
+		cfg.Crawl = true
+		d := driveRun(t, cfg, w.RoundTripper(), []string{"http://books.example/?sim_outer=reset-after&sim_times=1", "http://garden.example/"}, nil)
+		a := w.Counters().Spidra.Accounts["demo"]
+		if d.summary.Accepted != 2 || a.Jobs != 2 || a.DuplicateScrapes != 0 || a.Charges != d.summary.Credits {
+			t.Fatalf("end %+v, summary %+v\naccount %+v", d.end, d.summary, a)
+		}
+	})
+}
+
 func TestOmniScrapeBothWays(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		t.Run(fmt.Sprintf("async %v", async), func(t *testing.T) {

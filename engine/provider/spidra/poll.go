@@ -80,16 +80,24 @@ func (x *reading) scrape(object map[string]json.RawMessage) {
 	}
 }
 
-// log reads a scrape in the logs, where results are kept after the job has gone.
+// log reads a scrape in the logs, where results are kept after the job has gone: below data or at the top.
 func (x *reading) log(object map[string]json.RawMessage) {
 	entry, err := provider.Object(object["data"])
 	if err != nil {
-		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its data is no object")
+		entry = object
+	}
+	result := entry["result_data"]
+	if !said(result) {
+		result = entry["result"]
+	}
+	s := stateOf(entry["status"])
+	if s == stateNone || err != nil && s == stateDone && !said(result) {
+		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: it holds no log")
 		return
 	}
-	switch s := stateOf(entry["status"]); s {
+	switch s {
 	case stateDone:
-		x.settle(x.scraped(entry["result_data"], entry))
+		x.settle(x.scraped(result, entry))
 	case stateFailed, stateCancelled:
 		x.settle(ended(x.first(), s, errorText(entry)))
 	default:
