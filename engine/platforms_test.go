@@ -164,6 +164,46 @@ func TestOmniScrapeBothWays(t *testing.T) {
 	}
 }
 
+// TestOmniScrapeWithoutAQueueIsAskedSynchronously: a deployment that answers 503 to every asynchronous submit does not keep
+// the run waiting without end.
+func TestOmniScrapeWithoutAQueueIsAskedSynchronously(t *testing.T) {
+	for _, wait := range []time.Duration{0, 5 * time.Second} {
+		t.Run(wait.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inOurTime()
+				w := simulator.New(simulator.Options{OmniScrape: simulator.OmniScrapeSettings{NoQueue: true, BusyWait: wait}})
+				cfg := omniConfig()
+				cfg.Async, cfg.RunDeadline = true, time.Hour
+				d := driveRun(t, cfg, w.RoundTripper(), pages(60), nil)
+				a := w.Counters().OmniScrape.Accounts["demo"]
+				if d.summary.Accepted != 60 || d.summary.ElapsedSeconds > 120 || a.SentDuringWait != 0 || a.DuplicateScrapes != 0 {
+					t.Fatalf("end %+v, summary %+v\naccount %+v", d.end, d.summary, a)
+				}
+			})
+		})
+	}
+}
+
+// TestOmniScrapeBusyQueueStaysAsynchronous: a queue that took a submit before is busy, not missing.
+func TestOmniScrapeBusyQueueStaysAsynchronous(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{})
+		cfg := omniConfig()
+		cfg.Async, cfg.RunDeadline = true, time.Hour
+		d := driveRun(t, cfg, w.RoundTripper(), pages(200), func(*Engine) {
+			time.Sleep(5 * time.Second)
+			w.SetOmniScrapeBusy(false, true)
+			time.Sleep(2 * time.Minute)
+			w.SetOmniScrapeBusy(false, false)
+		})
+		a := w.Counters().OmniScrape.Accounts["demo"]
+		if d.summary.Accepted != 200 || d.summary.Busy < 4 || a.Async != a.Submits {
+			t.Fatalf("end %+v, summary %+v\naccount %+v", d.end, d.summary, a)
+		}
+	})
+}
+
 // TestOmniScrapeInnerRefusalCoolsTheDomainAlone: the target's 429 inside a good envelope holds that domain and nobody else.
 func TestOmniScrapeInnerRefusalCoolsTheDomainAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

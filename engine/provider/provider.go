@@ -80,6 +80,7 @@ type Call struct {
 	Credential string // the credential's name; empty for direct
 	Job        string // remote job id, for polls, and for a lookup of what one job holds
 	Page       int    // of a lookup that comes in pages, from 1; 0 is the first
+	Sync       bool   // of a submit: in its synchronous form, whatever the provider was made for (Facts.SyncToo)
 	Sent       time.Time
 }
 
@@ -219,6 +220,7 @@ type Facts struct {
 	RateWindow time.Duration // its length
 	PollsCount bool          // polls and lookups draw on RateLimit like submits
 	NoStatus   bool          // the target's HTTP status is never told: what it refused is read from texts alone
+	SyncToo    bool          // submits are asynchronous, and a Call with Sync makes one that is not
 	FindsLost  bool          // a submit without an answer can be searched for (Found)
 }
 

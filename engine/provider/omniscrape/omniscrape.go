@@ -62,12 +62,12 @@ const worstCharge = 0.004
 // work ends: for an abandoned request at the latest when the platform itself gives up, assumed 120 s. Results are kept for
 // 24 hours, polls may come once a second and are advised every 2 to 5. A refusal without a wait is met again after 2 s.
 // MinGap is ours: it spreads a burst a little.
-func (omniscrape) Facts() provider.Facts {
+func (p omniscrape) Facts() provider.Facts {
 	return provider.Facts{
 		Paid: true, Polls: true, AccountScope: "account", SlotLease: 120 * time.Second, Retention: 24 * time.Hour,
 		MinGap: 50 * time.Millisecond, Timeout: 120 * time.Second,
 		PollFirst: 2 * time.Second, PollMax: 5 * time.Second,
-		DefaultWait: 2 * time.Second, WorstCredits: worstCharge, BatchMax: 1,
+		DefaultWait: 2 * time.Second, WorstCredits: worstCharge, BatchMax: 1, SyncToo: p.async,
 	}
 }
 
@@ -98,7 +98,7 @@ func (p omniscrape) Request(c provider.Call, key string) (provider.Request, erro
 			return provider.Request{}, fmt.Errorf("omniscrape: the request fields cannot be sent: %w", err)
 		}
 		r.Method, r.URL, r.Body = http.MethodPost, p.base+"/scrape", body
-		if p.async {
+		if p.asyncSubmit(c) {
 			r.URL += "/async"
 		}
 		r.Header.Set("Content-Type", "application/json")
@@ -114,6 +114,9 @@ func (p omniscrape) Request(c provider.Call, key string) (provider.Request, erro
 	}
 	return r, nil
 }
+
+// asyncSubmit reports whether a submit is answered with a job instead of the page. A deployment without a queue takes none.
+func (p omniscrape) asyncSubmit(c provider.Call) bool { return p.async && !c.Sync }
 
 // kind is what a call is built and read as: a probe like what it stands for.
 func kind(c provider.Call) provider.Kind {

@@ -77,6 +77,25 @@ func TestSubmits(t *testing.T) {
 	}
 }
 
+// TestSyncForm: a deployment without a queue is asked synchronously although the provider was made to be asynchronous.
+func TestSyncForm(t *testing.T) {
+	p := made(t, Options{Async: true})
+	c := submit()
+	c.Sync = true
+	if r, err := p.Request(c, key); err != nil || r.URL != "https://api.omniscrape.io/v1/scrape" {
+		t.Errorf("%s, %v", r.URL, err)
+	}
+	if reply := p.Read(c, answer(200, `<html>`)); reply.Outcome != provider.Failed || reply.Unknown {
+		t.Errorf("a page instead of JSON: %+v", reply)
+	}
+	if reply := p.Read(c, answer(503, ``)); strings.Contains(reply.Error, "queue") {
+		t.Errorf("busy: %+v", reply)
+	}
+	if !p.Facts().SyncToo || made(t, Options{}).Facts().SyncToo {
+		t.Error("only what is asynchronous has the other form")
+	}
+}
+
 func TestPollsAndHealth(t *testing.T) {
 	p := made(t, Options{})
 	r, err := p.Request(call(provider.Poll, "a/../b?c"), key)

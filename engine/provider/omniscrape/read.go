@@ -92,8 +92,8 @@ func (x *reading) refusal() {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		x.end(provider.Denied, provider.LayerAuth, why)
 	case http.StatusServiceUnavailable:
-		if x.p.async && x.kind == provider.Submit {
-			why += " (a deployment without a queue answers so to every asynchronous submit: try without async)"
+		if x.p.asyncSubmit(x.c) && x.kind == provider.Submit {
+			why += " (a deployment without a queue answers so to every asynchronous submit)"
 		}
 		x.end(provider.Busy, provider.LayerCapacity, why)
 	case http.StatusNotFound, http.StatusGone:
@@ -195,7 +195,7 @@ func (x *reading) success() {
 	object, err := provider.Object(x.r.Body)
 	if err != nil {
 		// A sync scrape behind it was carried out; of a job that was to be made nothing is known.
-		if x.kind == provider.Submit && (x.p.async || x.r.Status == http.StatusAccepted) {
+		if x.kind == provider.Submit && (x.p.asyncSubmit(x.c) || x.r.Status == http.StatusAccepted) {
 			x.unknown(provider.Failed, provider.NoLayer, err.Error())
 			return
 		}
@@ -218,7 +218,7 @@ func (x *reading) success() {
 	case provider.ValidJob(job):
 		x.end(provider.AcceptedRemote, provider.NoLayer, "")
 		x.reply.Job, x.reply.PollAfter = job, x.pollAfter()
-	case x.p.async || x.r.Status == http.StatusAccepted:
+	case x.p.asyncSubmit(x.c) || x.r.Status == http.StatusAccepted:
 		x.unknown(provider.Failed, provider.NoLayer, "the platform accepted the work but gave no job id")
 	default:
 		x.envelope(object)

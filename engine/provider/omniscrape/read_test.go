@@ -257,7 +257,7 @@ func TestHandOvers(t *testing.T) {
 		t.Errorf("a page at once: %+v", reply)
 	}
 	reply := made(t, async).Read(submit(), answer(503, ``))
-	if reply.Outcome != provider.Busy || !strings.Contains(reply.Error, "without async") {
+	if reply.Outcome != provider.Busy || !strings.Contains(reply.Error, "without a queue") {
 		t.Errorf("a deployment without a queue: %+v", reply)
 	}
 	if reply = made(t, async).Read(submit(), answer(200, `{"success":false,"error":"no"}`)); tell(reply).outcome != provider.Failed || reply.Job != "" {
