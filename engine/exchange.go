@@ -33,9 +33,12 @@ func NewProvider(cfg Config) (provider.Provider, error) {
 	case Evomi:
 		return evomi.New(evomi.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Async: cfg.Async})
 	case Spidra:
-		return spidra.New(spidra.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Batch: cfg.Batch, Crawl: cfg.Crawl})
+		return spidra.New(spidra.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Batch: cfg.Batch, Crawl: cfg.Crawl, Plan: spidra.Plan{
+			RateLimit: cfg.Plan.Rate.N, RateWindow: cfg.Plan.Rate.Per,
+			Scrapes: cfg.Plan.PendingScrapes, Batches: cfg.Plan.PendingBatches, Crawls: cfg.Plan.PendingCrawls,
+		}})
 	case OmniScrape:
-		return omniscrape.New(omniscrape.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Async: cfg.Async})
+		return omniscrape.New(omniscrape.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Async: cfg.Async, WorstPrice: cfg.Plan.WorstPrice})
 	}
 	return nil, fmt.Errorf("provider %q is not known", cfg.Provider)
 }

@@ -57,6 +57,21 @@ func TestSpidraSingleScrapesStayInsideTheWindow(t *testing.T) {
 	})
 }
 
+// TestSpidraPlanIsObeyed: a plan of fewer requests than documented is kept to although no header tells of it.
+func TestSpidraPlanIsObeyed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{Spidra: simulator.SpidraSettings{Calls: 40, Window: 5 * time.Minute, Sliding: true, QuietHeaders: true, Pending: simulator.SpidraKinds{Scrape: 2}}})
+		cfg := spidraConfig()
+		cfg.Batch = 1
+		cfg.Plan = Plan{Rate: Rate{N: 40, Per: 5 * time.Minute}, PendingScrapes: 2}
+		d := driveRun(t, cfg, w.RoundTripper(), pages(40), nil)
+		if d.summary.Accepted != 40 || d.summary.Limited != (storage.LimitedCounts{}) {
+			t.Fatalf("end %+v, summary %+v", d.end, d.summary)
+		}
+	})
+}
+
 func TestSpidraCrawlKeepsPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inOurTime()

@@ -92,6 +92,9 @@ func (a *app) engineConfig(r *runFlags) (engine.Config, error) {
 		cfg.ResubmitUnknown = false
 	}
 	var err error
+	if cfg.Plan, err = c.plan(r.provider); err != nil {
+		return cfg, err
+	}
 	if cfg.Options, err = options(table.Options, r.set); err != nil {
 		return cfg, err
 	}

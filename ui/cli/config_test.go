@@ -194,6 +194,33 @@ func TestKeptSettingsHoldNoSecret(t *testing.T) {
 	}
 }
 
+// TestPlansReachTheEngine: limits of a plan are keys of the provider and no request fields.
+func TestPlansReachTheEngine(t *testing.T) {
+	config := "[providers.spidra]\nrate_limit = 1000\nrate_window = \"1h\"\npending = { scrape = 20, batch = 100, crawl = 2 }\n[providers.omniscrape]\nworst_price = 0.02\n"
+	for name, want := range map[string]engine.Plan{
+		"spidra":     {Rate: engine.Rate{N: 1000, Per: time.Hour}, PendingScrapes: 20, PendingBatches: 100, PendingCrawls: 2},
+		"omniscrape": {WorstPrice: 0.02},
+		"evomi":      {},
+	} {
+		a, r := settled(t, config, nil, "--provider", name)
+		cfg, err := a.engineConfig(r)
+		if err != nil || cfg.Plan != want || len(cfg.Options) != 0 {
+			t.Errorf("%s: %+v, options %v, %v", name, cfg.Plan, cfg.Options, err)
+		}
+		kept, err := json.Marshal(a.file.keepable(name, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := &configFile{}
+		if err := json.Unmarshal(kept, again); err != nil {
+			t.Fatal(err)
+		}
+		if plan, err := again.plan(name); err != nil || plan != want {
+			t.Errorf("%s, kept with a run: %+v, %v", name, plan, err)
+		}
+	}
+}
+
 func TestFlagsWinOverEnvironmentOverFile(t *testing.T) {
 	config := "[run]\nmax_attempts = 2\nrate = \"1/s\"\ntenant = \"file\"\nasync = true\n"
 	a, r := settled(t, config, []string{"SCRAPETOP_RATE=2/s", "SCRAPETOP_TENANT=env", "SCRAPETOP_SITEMAP=http://a.test/ http://b.test/"},

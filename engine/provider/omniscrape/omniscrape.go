@@ -1,10 +1,12 @@
 package omniscrape
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -27,6 +29,9 @@ type Options struct {
 	BaseURL string         // empty: DefaultBaseURL
 	Fields  map[string]any // request fields, passed through; mode=auto and output_format=html unless they say otherwise
 	Async   bool           // submit and poll instead of holding a connection
+	// WorstPrice is the most that one request may cost, in the platform's unit of money; zero: the dearest documented one. It
+	// is not sent: a cap on money is kept by it.
+	WorstPrice float64
 }
 
 // New makes the provider. It fails for a base URL that is not a plain http or https address, and for fields that are not
@@ -39,10 +44,14 @@ func New(o Options) (provider.Provider, error) {
 	if err := provider.CheckFields(name, o.Fields, "url"); err != nil {
 		return nil, err
 	}
+	if !(o.WorstPrice >= 0) || math.IsInf(o.WorstPrice, 0) {
+		return nil, errors.New("omniscrape: the worst price must be a number, and not negative")
+	}
 	fields := map[string]any{"mode": "auto", "output_format": "html"}
 	maps.Copy(fields, o.Fields)
 	output, _ := fields["output_format"].(string)
-	return omniscrape{base: base + prefix, fields: fields, async: o.Async, output: strings.ToLower(output)}, nil
+	return omniscrape{base: base + prefix, fields: fields, async: o.Async, output: strings.ToLower(output),
+		worst: cmp.Or(o.WorstPrice, worstPrice)}, nil
 }
 
 type omniscrape struct {
@@ -50,13 +59,14 @@ type omniscrape struct {
 	fields map[string]any
 	async  bool
 	output string
+	worst  float64
 }
 
 func (omniscrape) Name() string { return name }
 
-// worstCharge is the dearest request of which the platform's documentation tells, in its unit of money. No price depends on
+// worstPrice is the dearest request of which the platform's documentation tells, in its unit of money. No price depends on
 // an option there.
-const worstCharge = 0.004
+const worstPrice = 0.004
 
 // Facts are the sheet's: simultaneous work is counted for the account, sync and async alike, and a slot is held until the
 // work ends: for an abandoned request at the latest when the platform itself gives up, assumed 120 s. Results are kept for
@@ -67,7 +77,7 @@ func (p omniscrape) Facts() provider.Facts {
 		Paid: true, Polls: true, AccountScope: "account", SlotLease: 120 * time.Second, Retention: 24 * time.Hour,
 		MinGap: 50 * time.Millisecond, Timeout: 120 * time.Second,
 		PollFirst: 2 * time.Second, PollMax: 5 * time.Second,
-		DefaultWait: 2 * time.Second, WorstCredits: worstCharge, BatchMax: 1, SyncToo: p.async,
+		DefaultWait: 2 * time.Second, WorstCredits: p.worst, BatchMax: 1, SyncToo: p.async,
 	}
 }
 

@@ -2,6 +2,7 @@ package omniscrape
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -74,6 +75,21 @@ func TestSubmits(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWorstPrice: the most that a request may cost is configured; what is left out is the documented price.
+func TestWorstPrice(t *testing.T) {
+	if got := made(t, Options{}).Facts().WorstCredits; got != 0.004 {
+		t.Errorf("documented: %v", got)
+	}
+	if got := made(t, Options{WorstPrice: 0.02}).Facts().WorstCredits; got != 0.02 {
+		t.Errorf("configured: %v", got)
+	}
+	for _, wrong := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := New(Options{WorstPrice: wrong}); err == nil {
+			t.Errorf("%v is taken", wrong)
+		}
 	}
 }
 
