@@ -43,6 +43,21 @@ func NewProvider(cfg Config) (provider.Provider, error) {
 	return nil, fmt.Errorf("provider %q is not known", cfg.Provider)
 }
 
+// ParseOption reads a request field of a platform from the text that a person gave, as the type that the platform documents
+// for it, or else as provider.ParseField guesses.
+func ParseOption(name, field, text string) (any, error) {
+	kind := provider.UnknownField
+	switch name {
+	case Evomi:
+		kind = evomi.FieldKind(field)
+	case Spidra:
+		kind = spidra.FieldKind(field)
+	case OmniScrape:
+		kind = omniscrape.FieldKind(field)
+	}
+	return provider.ParseField(kind, text)
+}
+
 // robots are the rules that a lookup brought.
 type robots struct {
 	rules source.Robots

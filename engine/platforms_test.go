@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +25,42 @@ func omniConfig() Config {
 	return Config{
 		Provider: OmniScrape, BaseURL: "http://omniscrape.sim", ResubmitUnknown: true,
 		Credentials: []Credential{{Name: "main", Key: "omni-demo"}},
+	}
+}
+
+// TestFieldsGivenByHandHaveTheirType: what --set gives is sent as the type that the platform documents, for every field
+// that it documents one for; a wrong type kills every task.
+func TestFieldsGivenByHandHaveTheirType(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg Config
+		set map[string]string
+	}{
+		"evomi": {evomiConfig(), map[string]string{"mode": "auto", "delivery": "json", "content": "html", "include_content": "true", "async": "false",
+			"proxy_type": "residential", "proxy_country": "de", "proxy_session_id": "123456", "block_resources": "image,font", "wait_until": "load",
+			"wait_seconds": "1", "additional_headers": `{"accept-language":"en"}`, "capture_headers": "true", "no_html": "false"}},
+		"spidra": {spidraConfig(), map[string]string{"prompt": "12", "output": "json", "schema": `{"type":"object"}`, "useProxy": "true", "proxyCountry": "de",
+			"extractContentOnly": "true", "screenshot": "false", "fullPageScreenshot": "false", "scrapeMode": "fast"}},
+		"spidra crawl": {spidraConfig(), map[string]string{"crawlInstruction": "7", "transformInstruction": "12", "maxPages": "2", "maxDepth": "2",
+			"includePaths": "/", "excludePaths": "/x,/y", "webhookUrl": "http://a.test/"}},
+		"omniscrape": {omniConfig(), map[string]string{"mode": "auto", "output_format": "html", "js_rendering": "true"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inOurTime()
+				c.cfg.Options, c.cfg.Crawl = map[string]any{}, strings.HasSuffix(name, "crawl")
+				for field, text := range c.set {
+					v, err := ParseOption(c.cfg.Provider, field, text)
+					if err != nil {
+						t.Fatal(err)
+					}
+					c.cfg.Options[field] = v
+				}
+				w := simulator.New(simulator.Options{})
+				if d := driveRun(t, c.cfg, w.RoundTripper(), pages(3), nil); d.summary.Accepted != 3 {
+					t.Fatalf("end %+v, summary %+v", d.end, d.summary)
+				}
+			})
+		})
 	}
 }
 

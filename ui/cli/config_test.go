@@ -299,14 +299,25 @@ func TestDirectForOnceIgnoresThePlatformsSettings(t *testing.T) {
 }
 
 func TestOptionValues(t *testing.T) {
-	got, err := options(map[string]any{"mode": "auto", "kept": true}, []string{"mode=request", "n=5", "on=true", `list=["a","b"]`, `text="5"`, "empty=", "eq=a=b", "big=12345678901234567890"})
+	got, err := options("evomi", map[string]any{"mode": "auto", "kept": true}, []string{"proxy_session_id=123456", "block_resources=image,font", "wait_seconds=5", `additional_headers={"a":"b"}`,
+		"mode=request", "n=5", "on=true", `list=["a","b"]`, `text="5"`, "empty=", "eq=a=b", "big=12345678901234567890"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"mode": "request", "kept": true, "n": json.Number("5"), "on": true, "list": []any{"a", "b"}, "text": "5", "empty": "",
+	want := map[string]any{"proxy_session_id": "123456", "block_resources": []string{"image", "font"}, "wait_seconds": 5, "additional_headers": map[string]any{"a": "b"},
+		"mode": "request", "kept": true, "n": json.Number("5"), "on": true, "list": []any{"a", "b"}, "text": "5", "empty": "",
 		"eq": "a=b", "big": json.Number("12345678901234567890")}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v", got)
+	}
+	for pair, why := range map[string]string{"wait_seconds=soon": "takes a whole number", "include_content=yes": "takes true or false", "additional_headers=a": "takes a JSON object"} {
+		if _, err := options("evomi", nil, []string{pair}); err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "--set "+pair) {
+			t.Errorf("%s: %v", pair, err)
+		}
+	}
+	if got, err := options("spidra", nil, []string{"maxPages=20", "includePaths=/a,/b", "useProxy=true", "prompt=5", "wait_seconds=soon"}); err != nil ||
+		!reflect.DeepEqual(got, map[string]any{"maxPages": 20, "includePaths": []string{"/a", "/b"}, "useProxy": true, "prompt": "5", "wait_seconds": "soon"}) {
+		t.Errorf("spidra: %v, %v", got, err)
 	}
 }
 
