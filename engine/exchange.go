@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"time"
 
@@ -109,8 +110,13 @@ func (e *Engine) documents(c provider.Call) int {
 // describe prepares what an attempt keeps of the answer, here rather than on the loop.
 func (e *Engine) describe(o *outcome) {
 	r := &o.response
-	if r.Header != nil {
-		o.headers = e.redactor.Headers(r.Header)
+	h := r.Header
+	if o.reply.Told != nil {
+		h = maps.Clone(o.reply.Told)
+		maps.Copy(h, r.Header)
+	}
+	if h != nil {
+		o.headers = e.redactor.Headers(h)
 	}
 	good := o.call.Robots != nil
 	switch o.reply.Outcome {

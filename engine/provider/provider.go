@@ -172,7 +172,8 @@ type Reply struct {
 	Unknown    bool // a paid submit that may have been carried out although no answer came
 	Split      bool // with Refused or TooLarge, of several tasks: nothing tells which of them is meant, so each is to be asked for alone
 	Found      []Found
-	More       bool // with Found: the next Page of the lookup may hold more
+	More       bool        // with Found: the next Page of the lookup may hold more
+	Told       http.Header // what the body tells that other answers tell in a header, which is missing: kept with the attempt like it
 	Error      string
 	Notes      []string
 }

@@ -99,6 +99,9 @@ func payloadOf(object map[string]json.RawMessage) (map[string]json.RawMessage, e
 	return object, nil
 }
 
+// modeUsed is the header that tells how a page was fetched.
+const modeUsed = "X-Mode-Used"
+
 // result reads a finished scrape: the page, or what the target or the platform said instead.
 func (x *reading) result(object map[string]json.RawMessage, s state) {
 	payload, err := payloadOf(object)
@@ -108,6 +111,9 @@ func (x *reading) result(object map[string]json.RawMessage, s state) {
 	}
 	if credits := orSaid(provider.Amount(payload["credits_used"]), provider.Amount(object["credits_used"])); credits.OK {
 		x.reply.Credits = credits.V
+	}
+	if mode := cmp.Or(provider.Text(payload["mode_used"]), provider.Text(object["mode_used"])); mode != "" && x.r.Header.Get(modeUsed) == "" {
+		x.reply.Told = http.Header{modeUsed: {mode}}
 	}
 	x.end(provider.Accepted, provider.NoLayer, "")
 	item := x.item()
