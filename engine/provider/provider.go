@@ -84,6 +84,14 @@ type Call struct {
 	Sent       time.Time
 }
 
+// As is what a call is built and read as: a probe like what it stands for.
+func (c Call) As() Kind {
+	if c.Kind == Probe {
+		return c.For
+	}
+	return c.Kind
+}
+
 // Request is the HTTP request of a call.
 type Request struct {
 	Method string

@@ -96,7 +96,7 @@ func (p omniscrape) Request(c provider.Call, key string) (provider.Request, erro
 	r := provider.Request{Method: http.MethodGet, Header: http.Header{}}
 	r.Header.Set("X-Api-Key", key)
 	r.Header.Set("Accept", "application/json")
-	switch kind(c) {
+	switch c.As() {
 	case provider.Submit:
 		if len(c.Targets) != 1 {
 			return provider.Request{}, fmt.Errorf("omniscrape: a submit carries one URL, not %d", len(c.Targets))
@@ -127,11 +127,3 @@ func (p omniscrape) Request(c provider.Call, key string) (provider.Request, erro
 
 // asyncSubmit reports whether a submit is answered with a job instead of the page. A deployment without a queue takes none.
 func (p omniscrape) asyncSubmit(c provider.Call) bool { return p.async && !c.Sync }
-
-// kind is what a call is built and read as: a probe like what it stands for.
-func kind(c provider.Call) provider.Kind {
-	if c.Kind == provider.Probe {
-		return c.For
-	}
-	return c.Kind
-}

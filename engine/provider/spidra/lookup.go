@@ -11,8 +11,8 @@ import (
 
 // looked reads a search for a submit whose answer was lost.
 func (x *reading) looked(object map[string]json.RawMessage) {
-	x.end(provider.Accepted, provider.NoLayer, "")
-	if x.c.Job != "" {
+	x.End(provider.Accepted, provider.NoLayer, "")
+	if x.Call.Job != "" {
 		x.lookedInto(object)
 		return
 	}
@@ -20,10 +20,10 @@ func (x *reading) looked(object map[string]json.RawMessage) {
 	if err != nil {
 		inner = object
 	}
-	kind := x.p.submits(len(x.c.Targets))
+	kind := x.p.submits(len(x.Call.Targets))
 	entries, ok := list(inner)
 	if !ok {
-		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: it holds no list")
+		x.End(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: it holds no list")
 		return
 	}
 	for _, raw := range entries {
@@ -32,21 +32,21 @@ func (x *reading) looked(object map[string]json.RawMessage) {
 			continue
 		}
 		if f, ok := x.found(kind, entry); ok {
-			x.reply.Found = append(x.reply.Found, f)
+			x.Reply.Found = append(x.Reply.Found, f)
 		}
 	}
-	x.reply.More = x.more(inner, len(entries))
+	x.Reply.More = x.more(inner, len(entries))
 }
 
 // lookedInto reads what a batch holds.
 func (x *reading) lookedInto(object map[string]json.RawMessage) {
 	var entries []json.RawMessage
 	if json.Unmarshal(object["items"], &entries) != nil {
-		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its items are no list")
+		x.End(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its items are no list")
 		return
 	}
-	if urls := urlsOf(entries); holds(x.c.Targets, urls) {
-		x.reply.Found = []provider.Found{{Job: x.c.Job, URLs: urls, Created: created(object)}}
+	if urls := urlsOf(entries); holds(x.Call.Targets, urls) {
+		x.Reply.Found = []provider.Found{{Job: x.Call.Job, URLs: urls, Created: created(object)}}
 	}
 }
 
@@ -77,10 +77,10 @@ func (x *reading) found(kind string, entry map[string]json.RawMessage) (provider
 	}
 	f.Job = kind + "/" + id
 	if f.URLs = urlsIn(entry); len(f.URLs) > 0 {
-		return f, holds(x.c.Targets, f.URLs)
+		return f, holds(x.Call.Targets, f.URLs)
 	}
 	total := firstInt(entry, "totalUrls", "total_urls")
-	return f, kind == kindBatch && (!total.OK || total.V == len(x.c.Targets))
+	return f, kind == kindBatch && (!total.OK || total.V == len(x.Call.Targets))
 }
 
 // urlsIn are the URLs of an entry, where it names them: its one, the root of its crawl, or its list.
@@ -143,7 +143,7 @@ func created(entry map[string]json.RawMessage) time.Time {
 
 // more reports that the list goes on behind this page.
 func (x *reading) more(object map[string]json.RawMessage, n int) bool {
-	page := max(x.c.Page, 1)
+	page := max(x.Call.Page, 1)
 	pages := object
 	if inner, err := provider.Object(object["pagination"]); err == nil {
 		pages = inner
