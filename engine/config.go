@@ -17,6 +17,7 @@ type Config struct {
 	Async   bool // submit and poll instead of holding a connection
 	Batch   int  // URLs of a batch submit at most; zero: the platform's limit
 	Crawl   bool // each task is the root of a platform crawl
+	Plan    Plan
 
 	MaxInFlight       int  // simultaneous requests of the whole program; zero: DefaultMaxInFlight
 	Rate              Rate // request starts of the whole program
@@ -59,6 +60,15 @@ type Config struct {
 type Rate struct {
 	N   int
 	Per time.Duration
+}
+
+// Plan is what the platform's plan allows and costs, where that is not what is documented. It is never sent. Zero values are
+// the documented ones.
+type Plan struct {
+	Rate Rate // spidra: requests of one address, polls included
+	// Spidra: jobs of a kind that may wait in its queue.
+	PendingScrapes, PendingBatches, PendingCrawls int
+	WorstPrice                                    float64 // omniscrape: the most that one request may cost
 }
 
 // Credential is one named key.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"time"
 
@@ -33,11 +34,29 @@ func NewProvider(cfg Config) (provider.Provider, error) {
 	case Evomi:
 		return evomi.New(evomi.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Async: cfg.Async})
 	case Spidra:
-		return spidra.New(spidra.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Batch: cfg.Batch, Crawl: cfg.Crawl})
+		return spidra.New(spidra.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Batch: cfg.Batch, Crawl: cfg.Crawl, Plan: spidra.Plan{
+			RateLimit: cfg.Plan.Rate.N, RateWindow: cfg.Plan.Rate.Per,
+			Scrapes: cfg.Plan.PendingScrapes, Batches: cfg.Plan.PendingBatches, Crawls: cfg.Plan.PendingCrawls,
+		}})
 	case OmniScrape:
-		return omniscrape.New(omniscrape.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Async: cfg.Async})
+		return omniscrape.New(omniscrape.Options{BaseURL: cfg.BaseURL, Fields: cfg.Options, Async: cfg.Async, WorstPrice: cfg.Plan.WorstPrice})
 	}
 	return nil, fmt.Errorf("provider %q is not known", cfg.Provider)
+}
+
+// ParseOption reads a request field of a platform from the text that a person gave, as the type that the platform documents
+// for it, or else as provider.ParseField guesses.
+func ParseOption(name, field, text string) (any, error) {
+	kind := provider.UnknownField
+	switch name {
+	case Evomi:
+		kind = evomi.FieldKind(field)
+	case Spidra:
+		kind = spidra.FieldKind(field)
+	case OmniScrape:
+		kind = omniscrape.FieldKind(field)
+	}
+	return provider.ParseField(kind, text)
 }
 
 // robots are the rules that a lookup brought.
@@ -91,8 +110,13 @@ func (e *Engine) documents(c provider.Call) int {
 // describe prepares what an attempt keeps of the answer, here rather than on the loop.
 func (e *Engine) describe(o *outcome) {
 	r := &o.response
-	if r.Header != nil {
-		o.headers = e.redactor.Headers(r.Header)
+	h := r.Header
+	if o.reply.Told != nil {
+		h = maps.Clone(o.reply.Told)
+		maps.Copy(h, r.Header)
+	}
+	if h != nil {
+		o.headers = e.redactor.Headers(h)
 	}
 	good := o.call.Robots != nil
 	switch o.reply.Outcome {

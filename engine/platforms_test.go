@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +25,42 @@ func omniConfig() Config {
 	return Config{
 		Provider: OmniScrape, BaseURL: "http://omniscrape.sim", ResubmitUnknown: true,
 		Credentials: []Credential{{Name: "main", Key: "omni-demo"}},
+	}
+}
+
+// TestFieldsGivenByHandHaveTheirType: what --set gives is sent as the type that the platform documents, for every field
+// that it documents one for; a wrong type kills every task.
+func TestFieldsGivenByHandHaveTheirType(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg Config
+		set map[string]string
+	}{
+		"evomi": {evomiConfig(), map[string]string{"mode": "auto", "delivery": "json", "content": "html", "include_content": "true", "async": "false",
+			"proxy_type": "residential", "proxy_country": "de", "proxy_session_id": "123456", "block_resources": "image,font", "wait_until": "load",
+			"wait_seconds": "1", "additional_headers": `{"accept-language":"en"}`, "capture_headers": "true", "no_html": "false"}},
+		"spidra": {spidraConfig(), map[string]string{"prompt": "12", "output": "json", "schema": `{"type":"object"}`, "useProxy": "true", "proxyCountry": "de",
+			"extractContentOnly": "true", "screenshot": "false", "fullPageScreenshot": "false", "scrapeMode": "fast"}},
+		"spidra crawl": {spidraConfig(), map[string]string{"crawlInstruction": "7", "transformInstruction": "12", "maxPages": "2", "maxDepth": "2",
+			"includePaths": "/", "excludePaths": "/x,/y", "webhookUrl": "http://a.test/"}},
+		"omniscrape": {omniConfig(), map[string]string{"mode": "auto", "output_format": "html", "js_rendering": "true"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inOurTime()
+				c.cfg.Options, c.cfg.Crawl = map[string]any{}, strings.HasSuffix(name, "crawl")
+				for field, text := range c.set {
+					v, err := ParseOption(c.cfg.Provider, field, text)
+					if err != nil {
+						t.Fatal(err)
+					}
+					c.cfg.Options[field] = v
+				}
+				w := simulator.New(simulator.Options{})
+				if d := driveRun(t, c.cfg, w.RoundTripper(), pages(3), nil); d.summary.Accepted != 3 {
+					t.Fatalf("end %+v, summary %+v", d.end, d.summary)
+				}
+			})
+		})
 	}
 }
 
@@ -53,6 +90,21 @@ func TestSpidraSingleScrapesStayInsideTheWindow(t *testing.T) {
 		t.Logf("%+v\n%+v", d.summary, w.Counters().Spidra)
 		if d.summary.Accepted != 200 || d.summary.Limited.Rate > 0 || d.summary.Limited.Pending > 2 {
 			t.Fatalf("end %+v", d.end)
+		}
+	})
+}
+
+// TestSpidraPlanIsObeyed: a plan of fewer requests than documented is kept to although no header tells of it.
+func TestSpidraPlanIsObeyed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{Spidra: simulator.SpidraSettings{Calls: 40, Window: 5 * time.Minute, Sliding: true, QuietHeaders: true, Pending: simulator.SpidraKinds{Scrape: 2}}})
+		cfg := spidraConfig()
+		cfg.Batch = 1
+		cfg.Plan = Plan{Rate: Rate{N: 40, Per: 5 * time.Minute}, PendingScrapes: 2}
+		d := driveRun(t, cfg, w.RoundTripper(), pages(40), nil)
+		if d.summary.Accepted != 40 || d.summary.Limited != (storage.LimitedCounts{}) {
+			t.Fatalf("end %+v, summary %+v", d.end, d.summary)
 		}
 	})
 }
@@ -111,6 +163,41 @@ func TestSpidraLostSubmitIsFound(t *testing.T) {
 	})
 }
 
+// TestSpidraLostSingleScrapesAreFound: a single scrape whose answer was lost is found in the logs, by the URL and the shape
+// that the platform keeps there, and neither submitted nor charged twice.
+func TestSpidraLostSingleScrapesAreFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{})
+		list := pages(12)
+		for i := range 4 {
+			list[i] += "?sim_outer=reset-after&sim_times=1"
+		}
+		cfg := spidraConfig()
+		cfg.Batch = 1
+		d := driveRun(t, cfg, w.RoundTripper(), list, nil)
+		a := w.Counters().Spidra.Accounts["demo"]
+		if d.summary.Accepted != 12 || d.summary.Records != 12 || a.URLs != 12 || a.DuplicateScrapes != 0 || a.DuplicateCharges != 0 || a.Charges != d.summary.Credits {
+			t.Fatalf("end %+v, summary %+v\naccount %+v", d.end, d.summary, a)
+		}
+	})
+}
+
+// TestSpidraLostCrawlIsFound: a crawl whose answer was lost is found in the history of crawls.
+func TestSpidraLostCrawlIsFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{})
+		cfg := spidraConfig()
+		cfg.Crawl = true
+		d := driveRun(t, cfg, w.RoundTripper(), []string{"http://books.example/?sim_outer=reset-after&sim_times=1", "http://garden.example/"}, nil)
+		a := w.Counters().Spidra.Accounts["demo"]
+		if d.summary.Accepted != 2 || a.Jobs != 2 || a.DuplicateScrapes != 0 || a.Charges != d.summary.Credits {
+			t.Fatalf("end %+v, summary %+v\naccount %+v", d.end, d.summary, a)
+		}
+	})
+}
+
 func TestOmniScrapeBothWays(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		t.Run(fmt.Sprintf("async %v", async), func(t *testing.T) {
@@ -127,6 +214,46 @@ func TestOmniScrapeBothWays(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestOmniScrapeWithoutAQueueIsAskedSynchronously: a deployment that answers 503 to every asynchronous submit does not keep
+// the run waiting without end.
+func TestOmniScrapeWithoutAQueueIsAskedSynchronously(t *testing.T) {
+	for _, wait := range []time.Duration{0, 5 * time.Second} {
+		t.Run(wait.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inOurTime()
+				w := simulator.New(simulator.Options{OmniScrape: simulator.OmniScrapeSettings{NoQueue: true, BusyWait: wait}})
+				cfg := omniConfig()
+				cfg.Async, cfg.RunDeadline = true, time.Hour
+				d := driveRun(t, cfg, w.RoundTripper(), pages(60), nil)
+				a := w.Counters().OmniScrape.Accounts["demo"]
+				if d.summary.Accepted != 60 || d.summary.ElapsedSeconds > 120 || a.SentDuringWait != 0 || a.DuplicateScrapes != 0 {
+					t.Fatalf("end %+v, summary %+v\naccount %+v", d.end, d.summary, a)
+				}
+			})
+		})
+	}
+}
+
+// TestOmniScrapeBusyQueueStaysAsynchronous: a queue that took a submit before is busy, not missing.
+func TestOmniScrapeBusyQueueStaysAsynchronous(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{})
+		cfg := omniConfig()
+		cfg.Async, cfg.RunDeadline = true, time.Hour
+		d := driveRun(t, cfg, w.RoundTripper(), pages(200), func(*Engine) {
+			time.Sleep(5 * time.Second)
+			w.SetOmniScrapeBusy(false, true)
+			time.Sleep(2 * time.Minute)
+			w.SetOmniScrapeBusy(false, false)
+		})
+		a := w.Counters().OmniScrape.Accounts["demo"]
+		if d.summary.Accepted != 200 || d.summary.Busy < 4 || a.Async != a.Submits {
+			t.Fatalf("end %+v, summary %+v\naccount %+v", d.end, d.summary, a)
+		}
+	})
 }
 
 // TestOmniScrapeInnerRefusalCoolsTheDomainAlone: the target's 429 inside a good envelope holds that domain and nobody else.

@@ -262,7 +262,7 @@ func (m *Machine) send(now time.Time, c *Call, intent bool) {
 		case m.cfg.Direct:
 			c.Kind = provider.Fetch
 		default:
-			c.Kind = provider.Submit
+			c.Kind, c.Sync = provider.Submit, m.form.sync
 		}
 		c.Number = t.Attempts + 1
 		c.Worst = m.worstEach() * float64(len(c.Tasks))

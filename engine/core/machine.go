@@ -106,7 +106,8 @@ type Machine struct {
 	polls    []*Job    // due, waiting for a slot
 	lost     []*search // for submits without an answer, waiting for a slot
 	pace     jobPace
-	searches int // under way, wherever they wait
+	form     form // of submits
+	searches int  // under way, wherever they wait
 	nextID   uint64
 
 	refills      int

@@ -47,6 +47,7 @@ func (m *Machine) taskReplied(now time.Time, c *Call, r *provider.Reply) {
 			r.Items = append(r.Items, provider.Item{Task: t.ID, Outcome: r.Outcome, Layer: r.Layer, Target: r.HTTPStatus, Signal: r.Signal, Error: r.Error})
 		}
 	}
+	m.learnForm(now, c, r)
 	handed := r.Outcome == provider.AcceptedRemote && r.Job != ""
 	m.releaseFor(now, c, r, handed)
 	until := m.learn(now, c, r)

@@ -26,7 +26,7 @@ type search struct {
 	page    int
 	check   []string // jobs whose URLs the list does not tell, still to be looked at
 	seen    map[string]bool
-	tries   int
+	failed  int     // lookups that brought no answer, in a row
 	rounds  int     // times that the whole list was read in vain
 	worst   float64 // credits reserved
 
@@ -91,7 +91,7 @@ func (m *Machine) searchDue(now time.Time) {
 		c.Page = s.page
 		c.Sent = now
 		if len(s.check) > 0 {
-			c.Call.Job, s.check = s.check[0], s.check[1:]
+			c.Call.Job = s.check[0]
 		}
 		c.slots = slots{sent: now, exchange: true, cred: s.cred, lane: s.slots.lane}
 		if s.cred != nil {
@@ -105,7 +105,7 @@ func (m *Machine) searchDue(now time.Time) {
 }
 
 // searched takes the answer of a search: the lost job is polled like one that was handed over; one that is nowhere is
-// submitted again.
+// submitted again. A lookup that failed, or was refused as a wrong request, told nothing and is made again.
 func (m *Machine) searched(now time.Time, c *Call, r *provider.Reply) {
 	s := c.search
 	m.endExchange(&c.slots)
@@ -120,13 +120,17 @@ func (m *Machine) searched(now time.Time, c *Call, r *provider.Reply) {
 		blamed, _ = m.blame(now, c, r)
 	}
 	m.conclude(now, &c.slots, kindGlobal, kindIP, answered(r.Outcome) || r.Layer == provider.LayerTarget, blamed)
-	if !answered(r.Outcome) {
-		if s.tries++; s.tries < m.cfg.MaxAttempts {
-			m.wakes.Set(now.Add(budget.Wait(s.tries, m.rng)), frontier.WakeSearch, s)
+	if !answered(r.Outcome) || r.Outcome == provider.Refused {
+		if s.failed++; s.failed < m.cfg.MaxAttempts {
+			m.wakes.Set(now.Add(budget.Wait(s.failed, m.rng)), frontier.WakeSearch, s)
 			return
 		}
-		m.abandonSearch(now, c, s)
+		m.abandonSearch(now, c, s, "the platform could not be asked whether it has the submit: "+or(r.Error, string(r.Outcome)))
 		return
+	}
+	s.failed = 0
+	if c.Call.Job != "" {
+		s.check = s.check[1:]
 	}
 	for _, f := range r.Found {
 		switch {
@@ -150,7 +154,7 @@ func (m *Machine) searched(now time.Time, c *Call, r *provider.Reply) {
 		m.searchSoon(now, s)
 		return
 	default:
-		m.abandonSearch(now, c, s)
+		m.abandonSearch(now, c, s, "the submit was not found at the platform")
 		return
 	}
 	m.lost = append(m.lost, s)
@@ -218,12 +222,14 @@ func (m *Machine) found(now time.Time, c *Call, s *search, f provider.Found) {
 	m.keepJob(now, c, f.Job, work, s.tasks, s.worst, 0)
 }
 
-// abandonSearch ends a search that found nothing.
-func (m *Machine) abandonSearch(now time.Time, c *Call, s *search) {
+// abandonSearch ends a search that found nothing: the platform does not have the submit, or it could not be asked, and then
+// the submit may have been carried out after all. Either way resubmit_unknown says what follows; why tells which it was.
+func (m *Machine) abandonSearch(now time.Time, c *Call, s *search, why string) {
 	m.searchEnded(s)
 	m.unreserve(s.slots.lane, s.worst)
 	m.assume(s.slots.lane, s.worst) // it may have been carried out all the same
+	m.tell("warn", budget.Credential, c.Credential, why, s.tasks[0].ID)
 	for _, t := range s.tasks {
-		m.onceMore(now, c, t, provider.Transport, "the submit was not found at the platform")
+		m.onceMore(now, c, t, provider.Transport, why)
 	}
 }

@@ -83,6 +83,9 @@ func False(raw json.RawMessage) bool {
 	return string(raw) == "false" || strings.EqualFold(scalar(raw), "false")
 }
 
+// Said reports that a field was given, and not as null.
+func Said(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
 // scalar is the text of a JSON string or number.
 func scalar(raw json.RawMessage) string {
 	if len(raw) == 0 {

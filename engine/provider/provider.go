@@ -80,7 +80,16 @@ type Call struct {
 	Credential string // the credential's name; empty for direct
 	Job        string // remote job id, for polls, and for a lookup of what one job holds
 	Page       int    // of a lookup that comes in pages, from 1; 0 is the first
+	Sync       bool   // of a submit: in its synchronous form, whatever the provider was made for (Facts.SyncToo)
 	Sent       time.Time
+}
+
+// As is what a call is built and read as: a probe like what it stands for.
+func (c Call) As() Kind {
+	if c.Kind == Probe {
+		return c.For
+	}
+	return c.Kind
 }
 
 // Request is the HTTP request of a call.
@@ -171,7 +180,8 @@ type Reply struct {
 	Unknown    bool // a paid submit that may have been carried out although no answer came
 	Split      bool // with Refused or TooLarge, of several tasks: nothing tells which of them is meant, so each is to be asked for alone
 	Found      []Found
-	More       bool // with Found: the next Page of the lookup may hold more
+	More       bool        // with Found: the next Page of the lookup may hold more
+	Told       http.Header // what the body tells that other answers tell in a header, which is missing: kept with the attempt like it
 	Error      string
 	Notes      []string
 }
@@ -219,6 +229,7 @@ type Facts struct {
 	RateWindow time.Duration // its length
 	PollsCount bool          // polls and lookups draw on RateLimit like submits
 	NoStatus   bool          // the target's HTTP status is never told: what it refused is read from texts alone
+	SyncToo    bool          // submits are asynchronous, and a Call with Sync makes one that is not
 	FindsLost  bool          // a submit without an answer can be searched for (Found)
 }
 

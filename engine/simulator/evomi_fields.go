@@ -1,11 +1,10 @@
 package simulator
 
 import (
-	"fmt"
 	"net/url"
 	"regexp"
-	"slices"
 	"strconv"
+	"strings"
 )
 
 // scrapeFields are the fields of a scrape request that matter here, checked.
@@ -24,91 +23,63 @@ type scrapeFields struct {
 var (
 	countryShape = regexp.MustCompile(`^[A-Za-z]{2}$`)
 	sessionShape = regexp.MustCompile(`^[A-Za-z0-9]{6,8}$`)
-	formats      = []string{"html", "markdown", "screenshot", "pdf"}
 )
 
-// fromQuery makes the fields of a GET what they are in JSON.
+// fromQuery makes the fields of a GET what they are in JSON. Objects have no form there.
 func fromQuery(q url.Values) map[string]any {
 	out := map[string]any{}
-	for k, v := range q {
-		out[k] = v[0]
+	for name, v := range q {
+		out[name] = v[0]
+		switch name {
+		case "async", "include_content", "no_html", "capture_headers":
+			if b, err := strconv.ParseBool(v[0]); err == nil {
+				out[name] = b
+			}
+		case "wait_seconds":
+			if n, err := strconv.ParseFloat(v[0], 64); err == nil {
+				out[name] = n
+			}
+		case "block_resources":
+			var list []any
+			for _, word := range strings.Split(strings.Join(v, ","), ",") {
+				list = append(list, word)
+			}
+			out[name] = list
+		}
 	}
 	return out
 }
 
 // checkFields reads the fields of a scrape request. The error is the API's complaint.
 func checkFields(in map[string]any) (f scrapeFields, err error) {
-	text := func(name, or string) string {
-		switch v := in[name].(type) {
-		case nil:
-			return or
-		case string:
-			return v
-		default:
-			err = fmt.Errorf("%s must be a string", name)
-			return or
-		}
-	}
-	flag := func(name string) bool {
-		switch v := in[name].(type) {
-		case bool:
-			return v
-		case string:
-			b, e := strconv.ParseBool(v)
-			if e != nil {
-				err = fmt.Errorf("%s must be true or false", name)
-			}
-			return b
-		case nil:
-		default:
-			err = fmt.Errorf("%s must be true or false", name)
-		}
-		return false
-	}
-	f.mode, f.delivery, f.content = text("mode", "auto"), text("delivery", "raw"), text("content", "html")
-	f.proxy = text("proxy_type", "residential")
-	f.async, f.include, f.noHTML = flag("async"), flag("include_content"), flag("no_html")
-	country, session, target := text("proxy_country", "US"), text("proxy_session_id", "sess01"), text("url", "")
-	switch v := in["wait_seconds"].(type) {
-	case float64:
-		f.wait = int(v)
-	case string:
-		n, e := strconv.Atoi(v)
-		if e != nil {
-			n = -1
-		}
-		f.wait = n
-	}
-	if err != nil {
-		return f, err
-	}
-	f.target, err = url.Parse(target)
-	_, headers := in["additional_headers"].(string)
+	r := &reader{in: in}
+	f.mode = r.word("mode", "auto", "request", "browser", "auto")
+	f.delivery = r.word("delivery", "raw", "raw", "json")
+	f.content = r.word("content", "html", "html", "markdown", "screenshot", "pdf")
+	f.proxy = r.word("proxy_type", "residential", "residential", "datacenter")
+	f.async, f.include, f.noHTML = r.flag("async"), r.flag("include_content"), r.flag("no_html")
+	f.wait = r.whole("wait_seconds", 0, 0, 30)
+	r.word("wait_until", "domcontentloaded", "load", "domcontentloaded", "networkidle", "commit")
+	r.texts("block_resources", "image", "stylesheet", "font", "media")
+	r.flag("capture_headers")
+	r.object("additional_headers")
+	country, session, target := r.text("proxy_country", "US"), r.text("proxy_session_id", "sess01"), r.text("url", "")
+	var ok bool
+	f.target, ok = webAddress(target)
 	switch {
+	case r.err != nil:
 	case target == "":
-		err = fmt.Errorf("url is required")
-	case err != nil || f.target.Hostname() == "" || (f.target.Scheme != "http" && f.target.Scheme != "https"):
-		err = fmt.Errorf("url must be an absolute http or https URL")
-	case !slices.Contains([]string{"request", "browser", "auto"}, f.mode):
-		err = fmt.Errorf("mode must be request, browser or auto")
-	case f.delivery != "raw" && f.delivery != "json":
-		err = fmt.Errorf("delivery must be raw or json")
-	case !slices.Contains(formats, f.content):
-		err = fmt.Errorf("content must be html, markdown, screenshot or pdf")
-	case f.proxy != "residential" && f.proxy != "datacenter":
-		err = fmt.Errorf("proxy_type must be residential or datacenter")
+		r.complain("url is required")
+	case !ok:
+		r.complain("url must be an absolute http or https URL")
 	case f.proxy == "datacenter" && f.mode != "request":
-		err = fmt.Errorf("proxy_type datacenter needs mode request")
+		r.complain("proxy_type datacenter needs mode request")
 	case !countryShape.MatchString(country):
-		err = fmt.Errorf("proxy_country must be a two-letter code")
+		r.complain("proxy_country must be a two-letter code")
 	case !sessionShape.MatchString(session):
-		err = fmt.Errorf("proxy_session_id must be 6 to 8 letters or digits")
+		r.complain("proxy_session_id must be 6 to 8 letters or digits")
 	case f.mode == "request" && (f.content == "screenshot" || f.content == "pdf"):
-		err = fmt.Errorf("content %s needs a browser", f.content)
-	case f.wait < 0 || f.wait > 30:
-		err = fmt.Errorf("wait_seconds must be 0 to 30")
-	case headers:
-		err = fmt.Errorf("additional_headers must be an object")
+		r.complain("content %s needs a browser", f.content)
 	}
-	return f, err
+	return f, r.err
 }

@@ -82,6 +82,10 @@ func TestEvomiGet(t *testing.T) {
 		if g.status != 200 || g.json(t)["url"] != "http://a.test/p?x=1" || !strings.Contains(g.json(t)["content"].(string), "<h1>") {
 			t.Errorf("status %d, body %s", g.status, g.body)
 		}
+		g = a.call("GET", "realtime?url=http%3A%2F%2Fa.test%2Fp&async=true&wait_seconds=3&block_resources=image,font&capture_headers=false", "")
+		if g.status != 202 {
+			t.Errorf("GET with fields of every type: %d, %s", g.status, g.body)
+		}
 		if g := a.call("GET", "realtime?url=http%3A%2F%2Fa.test%2F&additional_headers=x", ""); g.status != 422 {
 			t.Errorf("an object field in a query: %d", g.status)
 		}
@@ -101,7 +105,15 @@ func TestEvomiValidation(t *testing.T) {
 		"datacenter with auto": `{"url":"http://a.test/","proxy_type":"datacenter"}`,
 		"screenshot":           `{"url":"http://a.test/","mode":"request","content":"screenshot"}`,
 		"wait":                 `{"url":"http://a.test/","wait_seconds":31}`, "async": `{"url":"http://a.test/","async":"maybe"}`,
-		"type": `{"url":5}`,
+		"type": `{"url":5}`, "async as text": `{"url":"http://a.test/","async":"true"}`,
+		"wait as text": `{"url":"http://a.test/","wait_seconds":"3"}`, "half a wait": `{"url":"http://a.test/","wait_seconds":1.5}`,
+		"session as number": `{"url":"http://a.test/","proxy_session_id":123456}`,
+		"resources as text": `{"url":"http://a.test/","block_resources":"image,font"}`,
+		"a resource beyond": `{"url":"http://a.test/","block_resources":["image","script"]}`,
+		"readiness":         `{"url":"http://a.test/","wait_until":"idle"}`,
+		"headers as text":   `{"url":"http://a.test/","additional_headers":"x"}`,
+		"headers as list":   `{"url":"http://a.test/","additional_headers":["x"]}`,
+		"capture as number": `{"url":"http://a.test/","capture_headers":1}`,
 	}
 	for _, nested := range []bool{false, true} {
 		platform(t, EvomiSettings{NestedErrors: nested}, func(t *testing.T, a api) {

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -63,19 +64,24 @@ func (p *spidra) fields(kind string, in map[string]any) (f spidraFields, err err
 	if kind == spidraCrawl {
 		prompt = "transformInstruction"
 	}
-	asked, isText := in[prompt].(string)
-	if in[prompt] != nil && !isText {
-		return f, fmt.Errorf("%s must be a string", prompt)
+	r := &reader{in: in}
+	asked := r.text(prompt, "")
+	output := r.word("output", "", "json", "markdown")
+	r.word("scrapeMode", "", "default", "fast")
+	for _, name := range []string{"useProxy", "extractContentOnly", "screenshot", "fullPageScreenshot"} {
+		r.flag(name)
 	}
-	switch in["output"] {
-	case nil, "json", "markdown":
-	default:
-		return f, fmt.Errorf("output must be json or markdown")
+	if country := r.text("proxyCountry", "eu"); country != "eu" && country != "global" && !countryShape.MatchString(country) {
+		r.complain("proxyCountry must be a two-letter code, eu or global")
+	}
+	r.text("webhookUrl", "")
+	if r.err != nil {
+		return f, r.err
 	}
 	if f.warnings, err = checkSchema(in["schema"]); err != nil {
 		return f, err
 	}
-	f.ai = asked != "" || in["schema"] != nil || in["output"] == "json"
+	f.ai = asked != "" || in["schema"] != nil || output == "json"
 	f.price = 1
 	if f.ai {
 		f.price += p.settings.AIPrice
@@ -117,31 +123,18 @@ func texts(name string, in any) (out []string, err error) {
 }
 
 func (p *spidra) crawlFields(in map[string]any, f *spidraFields) (base []string, err error) {
-	text, _ := in["baseUrl"].(string)
-	if text == "" {
-		return nil, fmt.Errorf("baseUrl is required")
+	r := &reader{in: in}
+	root := r.text("baseUrl", "")
+	f.instruction = r.text("crawlInstruction", "")
+	f.maxPages, f.maxDepth = r.whole("maxPages", 5, 1, p.settings.PagesPerCrawl), r.whole("maxDepth", 0, 1, math.MaxInt32)
+	f.include, f.exclude = r.texts("includePaths"), r.texts("excludePaths")
+	switch {
+	case root == "":
+		r.complain("baseUrl is required")
+	case f.instruction == "":
+		r.complain("crawlInstruction is required")
 	}
-	if f.instruction, _ = in["crawlInstruction"].(string); f.instruction == "" {
-		return nil, fmt.Errorf("crawlInstruction is required")
-	}
-	f.maxPages = 5
-	for name, field := range map[string]*int{"maxPages": &f.maxPages, "maxDepth": &f.maxDepth} {
-		switch v := in[name].(type) {
-		case nil:
-		case float64:
-			*field = int(v)
-			if v != float64(*field) || v < 1 || name == "maxPages" && *field > p.settings.PagesPerCrawl {
-				return nil, fmt.Errorf("%s is out of range", name)
-			}
-		default:
-			return nil, fmt.Errorf("%s must be a number", name)
-		}
-	}
-	if f.include, err = texts("includePaths", in["includePaths"]); err != nil {
-		return nil, err
-	}
-	f.exclude, err = texts("excludePaths", in["excludePaths"])
-	return []string{text}, err
+	return []string{root}, r.err
 }
 
 // checkSchema says which keywords of a schema are ignored, or what is wrong with it.

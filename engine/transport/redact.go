@@ -44,11 +44,6 @@ func NewRedactor(secrets ...string) *Redactor {
 	return r
 }
 
-var shapesOnly = NewRedactor()
-
-// RedactText takes out what has the shape of a secret, e-mail addresses and long digit runs.
-func RedactText(s string) string { return shapesOnly.Text(s) }
-
 // Text takes out the literal secrets (percent-encoded ones too), whatever has the shape of a secret, e-mail addresses and
 // runs of nine or more digits.
 func (r *Redactor) Text(s string) string {

@@ -35,7 +35,7 @@ func TestRedactURL(t *testing.T) {
 	}
 }
 
-func TestRedactText(t *testing.T) {
+func TestShapesAreTakenOut(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
 		"the layer auth":     {"auth: the platform answered 401", "auth: the platform answered 401"},
 		"an auth value":      {"auth: hunter and more", "auth: [redacted] and more"},
@@ -74,8 +74,8 @@ func TestRedactText(t *testing.T) {
 		"already":            {"token=[redacted] [email] [digits]", "token=[redacted] [email] [digits]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := RedactText(c.in); got != c.want {
-				t.Errorf("RedactText(%q)\n got %q\nwant %q", c.in, got, c.want)
+			if got := NewRedactor().Text(c.in); got != c.want {
+				t.Errorf("Text(%q)\n got %q\nwant %q", c.in, got, c.want)
 			}
 		})
 	}

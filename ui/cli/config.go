@@ -50,6 +50,18 @@ type providerTable struct {
 	UserAgent       string            `toml:"user_agent" json:"user_agent,omitempty"`
 	Headers         map[string]string `toml:"headers" json:"-"` // may hold a site's cookie or token: never kept
 	Credentials     []credentialTable `toml:"credentials" json:"credentials,omitempty"`
+
+	// The plan: never sent.
+	RateLimit  *int          `toml:"rate_limit" json:"rate_limit,omitempty"`
+	RateWindow string        `toml:"rate_window" json:"rate_window,omitempty"`
+	Pending    *pendingTable `toml:"pending" json:"pending,omitempty"`
+	WorstPrice *float64      `toml:"worst_price" json:"worst_price,omitempty"`
+}
+
+type pendingTable struct {
+	Scrape *int `toml:"scrape" json:"scrape,omitempty"`
+	Batch  *int `toml:"batch" json:"batch,omitempty"`
+	Crawl  *int `toml:"crawl" json:"crawl,omitempty"`
 }
 
 type credentialTable struct {

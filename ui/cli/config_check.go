@@ -54,6 +54,9 @@ func (c *configFile) checkProvider(name string) error {
 			return c.wrong(at+".resubmit_unknown", "%v", err)
 		}
 	}
+	if _, err := c.plan(name); err != nil {
+		return err
+	}
 	for _, h := range slices.Sorted(maps.Keys(t.Headers)) {
 		if !headerName(h) || strings.ContainsAny(t.Headers[h], "\r\n\x00") {
 			return c.wrong(at+".headers."+h, "is no header that can be sent")

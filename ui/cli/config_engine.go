@@ -92,7 +92,10 @@ func (a *app) engineConfig(r *runFlags) (engine.Config, error) {
 		cfg.ResubmitUnknown = false
 	}
 	var err error
-	if cfg.Options, err = options(table.Options, r.set); err != nil {
+	if cfg.Plan, err = c.plan(r.provider); err != nil {
+		return cfg, err
+	}
+	if cfg.Options, err = options(r.provider, table.Options, r.set); err != nil {
 		return cfg, err
 	}
 	if cfg.Tenants, err = c.ceilings("tenants", c.Tenants); err != nil {
@@ -141,7 +144,7 @@ func (a *app) checkTogether(r *runFlags, cfg *engine.Config) error {
 }
 
 // options are the request fields of the platform: the file's, then each --set over them.
-func options(table map[string]any, set []string) (map[string]any, error) {
+func options(provider string, table map[string]any, set []string) (map[string]any, error) {
 	all := maps.Clone(table)
 	for _, pair := range set {
 		key, text, ok := strings.Cut(pair, "=")
@@ -154,21 +157,13 @@ func options(table map[string]any, set []string) (map[string]any, error) {
 		if all == nil {
 			all = map[string]any{}
 		}
-		all[key] = optionValue(text)
+		value, err := engine.ParseOption(provider, key, text)
+		if err != nil {
+			return nil, usage("--set %s: %s of %s %w", shorten(pair, 60), key, provider, err)
+		}
+		all[key] = value
 	}
 	return all, nil
-}
-
-// optionValue reads true, false, numbers, quoted texts, lists and objects as JSON does; anything else is a text as it
-// stands.
-func optionValue(text string) any {
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil || dec.More() || v == nil {
-		return text
-	}
-	return v
 }
 
 // optionsID identifies the request options of a run: results are reused only from runs that asked the same way.

@@ -194,6 +194,33 @@ func TestKeptSettingsHoldNoSecret(t *testing.T) {
 	}
 }
 
+// TestPlansReachTheEngine: limits of a plan are keys of the provider and no request fields.
+func TestPlansReachTheEngine(t *testing.T) {
+	config := "[providers.spidra]\nrate_limit = 1000\nrate_window = \"1h\"\npending = { scrape = 20, batch = 100, crawl = 2 }\n[providers.omniscrape]\nworst_price = 0.02\n"
+	for name, want := range map[string]engine.Plan{
+		"spidra":     {Rate: engine.Rate{N: 1000, Per: time.Hour}, PendingScrapes: 20, PendingBatches: 100, PendingCrawls: 2},
+		"omniscrape": {WorstPrice: 0.02},
+		"evomi":      {},
+	} {
+		a, r := settled(t, config, nil, "--provider", name)
+		cfg, err := a.engineConfig(r)
+		if err != nil || cfg.Plan != want || len(cfg.Options) != 0 {
+			t.Errorf("%s: %+v, options %v, %v", name, cfg.Plan, cfg.Options, err)
+		}
+		kept, err := json.Marshal(a.file.keepable(name, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := &configFile{}
+		if err := json.Unmarshal(kept, again); err != nil {
+			t.Fatal(err)
+		}
+		if plan, err := again.plan(name); err != nil || plan != want {
+			t.Errorf("%s, kept with a run: %+v, %v", name, plan, err)
+		}
+	}
+}
+
 func TestFlagsWinOverEnvironmentOverFile(t *testing.T) {
 	config := "[run]\nmax_attempts = 2\nrate = \"1/s\"\ntenant = \"file\"\nasync = true\n"
 	a, r := settled(t, config, []string{"SCRAPETOP_RATE=2/s", "SCRAPETOP_TENANT=env", "SCRAPETOP_SITEMAP=http://a.test/ http://b.test/"},
@@ -272,14 +299,25 @@ func TestDirectForOnceIgnoresThePlatformsSettings(t *testing.T) {
 }
 
 func TestOptionValues(t *testing.T) {
-	got, err := options(map[string]any{"mode": "auto", "kept": true}, []string{"mode=request", "n=5", "on=true", `list=["a","b"]`, `text="5"`, "empty=", "eq=a=b", "big=12345678901234567890"})
+	got, err := options("evomi", map[string]any{"mode": "auto", "kept": true}, []string{"proxy_session_id=123456", "block_resources=image,font", "wait_seconds=5", `additional_headers={"a":"b"}`,
+		"mode=request", "n=5", "on=true", `list=["a","b"]`, `text="5"`, "empty=", "eq=a=b", "big=12345678901234567890"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"mode": "request", "kept": true, "n": json.Number("5"), "on": true, "list": []any{"a", "b"}, "text": "5", "empty": "",
+	want := map[string]any{"proxy_session_id": "123456", "block_resources": []string{"image", "font"}, "wait_seconds": 5, "additional_headers": map[string]any{"a": "b"},
+		"mode": "request", "kept": true, "n": json.Number("5"), "on": true, "list": []any{"a", "b"}, "text": "5", "empty": "",
 		"eq": "a=b", "big": json.Number("12345678901234567890")}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v", got)
+	}
+	for pair, why := range map[string]string{"wait_seconds=soon": "takes a whole number", "include_content=yes": "takes true or false", "additional_headers=a": "takes a JSON object"} {
+		if _, err := options("evomi", nil, []string{pair}); err == nil || !strings.Contains(err.Error(), why) || !strings.Contains(err.Error(), "--set "+pair) {
+			t.Errorf("%s: %v", pair, err)
+		}
+	}
+	if got, err := options("spidra", nil, []string{"maxPages=20", "includePaths=/a,/b", "useProxy=true", "prompt=5", "wait_seconds=soon"}); err != nil ||
+		!reflect.DeepEqual(got, map[string]any{"maxPages": 20, "includePaths": []string{"/a", "/b"}, "useProxy": true, "prompt": "5", "wait_seconds": "soon"}) {
+		t.Errorf("spidra: %v, %v", got, err)
 	}
 }
 

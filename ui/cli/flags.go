@@ -88,7 +88,7 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&r.async, "async", false, "evomi, omniscrape: submit and poll instead of holding a connection")
 	f.Var(newParsed(&r.batch, "N", "", parseCount), "batch", "spidra: URLs of a batch at most (default 50; 1: single scrapes)")
 	f.BoolVar(&r.crawl, "crawl", false, "spidra: each URL is the root of a platform crawl")
-	f.Var(&list{&r.set, "KEY=VALUE"}, "set", "request field of the platform; repeatable")
+	f.Var(&list{&r.set, "KEY=VALUE"}, "set", "request field of the platform, of the type that it documents (lists: a,b); repeatable")
 	f.Var(newParsed(&r.inputFormat, "FORMAT", r.inputFormat, oneOf(inputFormats...)), "input-format", "format of the inputs: auto, text, csv, jsonl, sitemap")
 	f.BoolVar(&r.anew, "new", false, "start a new run although one of the same input is unfinished")
 	f.Var(newParsed(&r.resubmitUnknown, "WORD", "", oneOf(resubmitWords...)), "resubmit-unknown", "a paid submit whose answer never came: after_lookup, never")

@@ -84,14 +84,22 @@ func TestReadmeExplainsAsTheProgramDoes(t *testing.T) {
 	fresh(t, path, text, block, command+"\n"+strings.TrimSpace(got.out)+"\n")
 }
 
-func TestReadmeConfigLoads(t *testing.T) {
+func TestReadmeConfigsLoad(t *testing.T) {
 	_, text := readme(t)
-	s := newShell(t)
-	s.env = []string{"EVOMI_API_KEY=key-of-a-test"}
-	s.file("scrapetop.toml", blocks(t, text, "toml")[0])
-	got := s.run("doctor", "--offline")
-	if got.code != exitOK || !strings.Contains(got.out, "scrapetop.toml") || !strings.Contains(got.out, "evomi main") {
-		t.Errorf("exit %d, %q, %q", got.code, got.out, got.err)
+	for _, block := range blocks(t, text, "toml") {
+		s := newShell(t)
+		s.file("scrapetop.toml", block)
+		named := 0
+		for _, p := range platforms {
+			if p.keyEnv != "" && strings.Contains(block, "[providers."+p.name) {
+				s.env = append(s.env, p.keyEnv+"=key-of-a-test")
+				named++
+			}
+		}
+		got := s.run("doctor", "--offline")
+		if got.code != exitOK || !strings.Contains(got.out, "scrapetop.toml") || strings.Count(got.out, "key present") != named || named == 0 {
+			t.Errorf("%s\nexit %d, %q, %q", block, got.code, got.out, got.err)
+		}
 	}
 }
 

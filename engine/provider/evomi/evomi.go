@@ -17,7 +17,10 @@ import (
 // DefaultBaseURL is the platform's public address.
 const DefaultBaseURL = "https://scrape.evomi.com"
 
-const prefix = "/api/v1/scraper"
+const (
+	name   = "evomi"
+	prefix = "/api/v1/scraper"
+)
 
 // Options configure the provider. The zero Options are valid.
 type Options struct {
@@ -29,26 +32,17 @@ type Options struct {
 // New makes the provider. It fails for a base URL that is not a plain http or https address, and for fields that are not
 // ours to be given: api_key and url.
 func New(o Options) (provider.Provider, error) {
-	if o.BaseURL == "" {
-		o.BaseURL = DefaultBaseURL
+	base, err := provider.BaseURL(name, o.BaseURL, DefaultBaseURL)
+	if err != nil {
+		return nil, err
 	}
-	base, err := url.Parse(o.BaseURL)
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Hostname() == "" || base.User != nil ||
-		base.RawQuery != "" || base.Fragment != "" {
-		return nil, errors.New("evomi: the base URL must be http(s)://HOST[:PORT][/PATH], without credentials or a query")
+	if err := provider.CheckFields(name, o.Fields, "url"); err != nil {
+		return nil, err
 	}
-	p := evomi{base: strings.TrimRight(base.String(), "/") + prefix}
+	p := evomi{base: base + prefix}
 	fields := maps.Clone(o.Fields)
 	if fields == nil {
 		fields = map[string]any{}
-	}
-	for name := range fields {
-		switch strings.ToLower(name) {
-		case "api_key", "apikey", "x-api-key":
-			return nil, fmt.Errorf("evomi: the field %s is refused: a key comes from key_env, key_file or key_command alone", name)
-		case "url":
-			return nil, errors.New("evomi: the field url is refused: it is the task's own")
-		}
 	}
 	p.async = o.Async || flag(fields["async"])
 	delete(fields, "async")
@@ -64,9 +58,6 @@ func New(o Options) (provider.Provider, error) {
 	}
 	p.content = text(fields, "content")
 	p.worst = worstCredits(text(fields, "mode"), text(fields, "proxy_type"))
-	if _, err := json.Marshal(fields); err != nil {
-		return nil, fmt.Errorf("evomi: the request fields cannot be sent: %w", err)
-	}
 	p.fields = fields
 	return p, nil
 }
@@ -109,7 +100,7 @@ type evomi struct {
 	worst   float64
 }
 
-func (evomi) Name() string { return "evomi" }
+func (evomi) Name() string { return name }
 
 // Facts are the sheet's: concurrency is counted per key, an abandoned request may stay counted for 60 s, results are kept
 // for ten minutes, and 60 s is the wait of a refusal that names none. MinGap is ours: it spreads a burst a little.
@@ -124,18 +115,18 @@ func (p evomi) Facts() provider.Facts {
 }
 
 func (evomi) Profile() limits.Profile {
-	return limits.Profile{Name: "evomi", FreeSlots: true, WaitFields: []string{"reset", "retry_after"}}
+	return limits.Profile{Name: name, FreeSlots: true, WaitFields: []string{"reset", "retry_after"}}
 }
 
 // Request builds a submit of exactly one target, a poll of c.Job, or, for a lookup, the question for the account's health.
 func (p evomi) Request(c provider.Call, key string) (provider.Request, error) {
-	if err := checkKey(key); err != nil {
+	if err := provider.CheckKey(name, key); err != nil {
 		return provider.Request{}, err
 	}
 	r := provider.Request{Method: http.MethodGet, Header: http.Header{}}
 	r.Header.Set("X-Api-Key", key)
 	r.Header.Set("Accept", "application/json")
-	switch kind(c) {
+	switch c.As() {
 	case provider.Submit:
 		if len(c.Targets) != 1 {
 			return provider.Request{}, fmt.Errorf("evomi: a submit carries one URL, not %d", len(c.Targets))
@@ -152,7 +143,7 @@ func (p evomi) Request(c provider.Call, key string) (provider.Request, error) {
 			r.Header.Set("Accept", "*/*")
 		}
 	case provider.Poll:
-		if !validJob(c.Job) {
+		if !provider.ValidJob(c.Job) {
 			return provider.Request{}, errors.New("evomi: a poll needs the task id that the platform gave")
 		}
 		r.URL = p.base + "/tasks/" + url.PathEscape(c.Job)
@@ -162,30 +153,4 @@ func (p evomi) Request(c provider.Call, key string) (provider.Request, error) {
 		return provider.Request{}, fmt.Errorf("evomi: no request is made for a call of kind %q", c.Kind)
 	}
 	return r, nil
-}
-
-// kind is what a call is built and read as: a probe like what it stands for.
-func kind(c provider.Call) provider.Kind {
-	if c.Kind == provider.Probe {
-		return c.For
-	}
-	return c.Kind
-}
-
-// checkKey refuses what could not travel in a header. The key itself is never part of the error.
-func checkKey(key string) error {
-	if key == "" {
-		return errors.New("evomi: the credential has no key")
-	}
-	for i := range len(key) {
-		if key[i] <= ' ' || key[i] >= 0x7f {
-			return errors.New("evomi: the credential's key holds blanks or characters that no key has")
-		}
-	}
-	return nil
-}
-
-// validJob reports whether an id can stand as one path segment.
-func validJob(id string) bool {
-	return id != "" && id != "." && id != ".." && len(id) <= 256
 }

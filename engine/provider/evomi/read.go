@@ -3,9 +3,7 @@ package evomi
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"time"
 
 	"dev.scrapetop/engine/limits"
 	"dev.scrapetop/engine/provider"
@@ -14,119 +12,67 @@ import (
 // Read says what the platform's answer means. A call that the platform itself refused or failed has no items; one that
 // tells about the target is accepted and has the item.
 func (p evomi) Read(c provider.Call, r provider.Response) provider.Reply {
-	x := &reading{p: p, c: c, r: r, kind: kind(c)}
-	if r.Status != 0 {
-		said := limits.Response{Status: r.Status, Header: r.Header, Received: r.Received, Profile: p.Profile()}
-		if r.Status >= 300 {
-			said.Body = r.Body
-		}
-		x.reply.Signal = limits.Read(said)
-		x.reply.HTTPStatus = limits.Some(r.Status)
-		x.reply.Credits = provider.Amount(json.RawMessage(r.Header.Get("X-Credits-Used"))).V
-	}
-	switch {
-	case r.Fault != provider.NoFault && !refusing(r.Status):
-		x.fault()
-	case r.Status >= 200 && r.Status <= 299:
-		x.success()
-	default:
-		x.refusal()
-	}
-	x.reply.Notes = append(x.reply.Notes, x.reply.Signal.Notes...)
-	return x.reply
-}
-
-// refusing reports the statuses that speak for themselves: they are obeyed even when the body behind them was cut.
-func refusing(status int) bool {
-	switch status {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusPaymentRequired, http.StatusUnauthorized, http.StatusForbidden:
-		return true
-	}
-	return false
+	x := &reading{provider.NewReading(c, r, p.Profile()), p}
+	x.Reply.Credits = provider.Amount(json.RawMessage(r.Header.Get("X-Credits-Used"))).V
+	return x.Judge(x.fault, x.success, x.refusal)
 }
 
 // reading is one response on its way to a reply.
 type reading struct {
-	p     evomi
-	c     provider.Call
-	r     provider.Response
-	kind  provider.Kind
-	reply provider.Reply
-}
-
-func (x *reading) end(o provider.Outcome, l provider.Layer, why string) {
-	x.reply.Outcome, x.reply.Layer, x.reply.Error = o, l, provider.Line(why)
-}
-
-// unknown is the end of a submit that may have been carried out although no answer told.
-func (x *reading) unknown(o provider.Outcome, l provider.Layer, why string) {
-	x.end(o, l, why)
-	x.reply.Unknown = x.kind == provider.Submit
+	provider.Reading
+	p evomi
 }
 
 func (x *reading) fault() {
-	why := string(x.r.Fault)
-	if x.r.Error != "" {
-		why += ": " + x.r.Error
-	}
-	if x.r.Fault == provider.FaultTooLarge {
-		x.end(provider.TooLarge, provider.LayerTarget, why)
+	if x.Response.Fault == provider.FaultTooLarge {
+		x.End(provider.TooLarge, provider.LayerTarget, x.FaultText())
 		return
 	}
-	x.end(provider.Transport, provider.LayerTransport, why)
-	x.reply.Unknown = x.kind == provider.Submit && x.r.Sent
+	x.Broken()
 }
 
 // refusal reads an answer outside 2xx (sheet section 6).
 func (x *reading) refusal() {
-	object, err := provider.Object(x.r.Body)
-	why := fmt.Sprintf("the platform answered %d", x.r.Status)
-	if err == nil {
-		if text := errorText(object); text != "" {
-			why += ": " + text
-		}
-	}
-	switch status := x.r.Status; status {
+	object, _ := provider.Object(x.Response.Body) // what is no object says nothing
+	why := x.RefusalText(errorText(object))
+	switch x.Response.Status {
 	case http.StatusTooManyRequests:
-		x.end(provider.Limited, provider.LayerAccount, why)
+		x.End(provider.Limited, provider.LayerAccount, why)
 		x.adoptLimit(object)
 	case http.StatusPaymentRequired:
-		x.end(provider.Denied, provider.LayerQuota, why)
+		x.End(provider.Denied, provider.LayerQuota, why)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		x.end(provider.Denied, provider.LayerAuth, why)
+		x.End(provider.Denied, provider.LayerAuth, why)
 	case http.StatusServiceUnavailable:
-		x.end(provider.Busy, provider.LayerCapacity, why)
+		x.End(provider.Busy, provider.LayerCapacity, why)
 	case http.StatusInternalServerError, http.StatusTooEarly:
-		x.end(provider.Failed, provider.NoLayer, why)
+		x.End(provider.Failed, provider.NoLayer, why)
 	case http.StatusNotFound, http.StatusGone:
-		if x.kind == provider.Poll {
-			x.end(provider.Lost, provider.NoLayer, "the platform no longer knows the task: expired or already collected")
+		if x.Kind == provider.Poll {
+			x.End(provider.Lost, provider.NoLayer, "the platform no longer knows the task: expired or already collected")
 			return
 		}
-		x.end(provider.Refused, provider.NoLayer, why)
+		x.End(provider.Refused, provider.NoLayer, why)
 	case http.StatusRequestTimeout:
 		x.timedOut(object, why)
 	default:
-		switch {
-		case x.kind == provider.Poll && stateOf(object) == stateGone:
-			x.end(provider.Lost, provider.NoLayer, why)
-		case status >= 400 && status <= 499:
-			x.end(provider.Refused, provider.NoLayer, why)
-		default:
-			x.unknown(provider.Failed, provider.NoLayer, why)
+		if x.Kind == provider.Poll && stateOf(object) == stateGone {
+			x.End(provider.Lost, provider.NoLayer, why)
+			return
 		}
+		x.OtherStatus(why)
 	}
 }
 
 // timedOut reads a 408: with a task id the work goes on in the background, without one its end is unknown.
 func (x *reading) timedOut(object map[string]json.RawMessage, why string) {
 	switch {
-	case x.kind == provider.Submit && jobOf(object) != "":
+	case x.Kind == provider.Submit && jobOf(object) != "":
 		x.handedOver(jobOf(object))
-	case x.kind == provider.Poll && jobOf(object) != "":
+	case x.Kind == provider.Poll && jobOf(object) != "":
 		x.running()
 	default:
-		x.unknown(provider.Failed, provider.NoLayer, why)
+		x.FailUnknown(why)
 	}
 }
 
@@ -136,29 +82,29 @@ func (x *reading) adoptLimit(object map[string]json.RawMessage) {
 	if !limit.OK || limit.V < 1 {
 		return
 	}
-	if known := x.reply.Signal.Limit; !known.OK || int64(limit.V) < known.V {
-		x.reply.Signal.Limit = limits.Some(int64(limit.V))
-		x.reply.Signal.Kind = limits.KindConcurrency
+	if known := x.Reply.Signal.Limit; !known.OK || int64(limit.V) < known.V {
+		x.Reply.Signal.Limit = limits.Some(int64(limit.V))
+		x.Reply.Signal.Kind = limits.KindConcurrency
 	}
 }
 
 // success reads a 2xx.
 func (x *reading) success() {
-	if x.kind == provider.Lookup {
-		x.end(provider.Accepted, provider.NoLayer, "")
+	if x.Kind == provider.Lookup {
+		x.End(provider.Accepted, provider.NoLayer, "")
 		return
 	}
-	if x.p.raw && !x.p.async && x.kind == provider.Submit && x.r.Status == http.StatusOK {
+	if x.p.raw && !x.p.async && x.Kind == provider.Submit && x.Response.Status == http.StatusOK {
 		x.rawPage()
 		return
 	}
-	object, err := provider.Object(x.r.Body)
+	object, err := provider.Object(x.Response.Body)
 	if err != nil {
 		x.unreadable(err)
 		return
 	}
 	state := stateOf(object)
-	if x.kind == provider.Poll {
+	if x.Kind == provider.Poll {
 		x.polled(object, state)
 		return
 	}
@@ -167,8 +113,8 @@ func (x *reading) success() {
 		x.handedOver(job)
 		return
 	}
-	if x.r.Status == http.StatusAccepted && !refused && !hasResult(object, state) {
-		x.unknown(provider.Failed, provider.NoLayer, "the platform accepted the work but gave no task id")
+	if x.Response.Status == http.StatusAccepted && !refused && !hasResult(object, state) {
+		x.FailUnknown("the platform accepted the work but gave no task id")
 		return
 	}
 	x.result(object, state)
@@ -177,40 +123,34 @@ func (x *reading) success() {
 // unreadable is a 2xx whose body is not what was agreed. The scrape behind it was carried out and is paid; asking again is
 // a new try, not a repetition of an unknown one.
 func (x *reading) unreadable(err error) {
-	if x.kind == provider.Poll && x.r.Status == http.StatusAccepted {
+	if x.Kind == provider.Poll && x.Response.Status == http.StatusAccepted {
 		x.running()
 		return
 	}
-	x.end(provider.Failed, provider.NoLayer, err.Error())
+	x.End(provider.Failed, provider.NoLayer, err.Error())
 }
 
 func (x *reading) handedOver(job string) {
-	x.end(provider.AcceptedRemote, provider.NoLayer, "")
-	x.reply.Job = job
-	x.reply.PollAfter = min(x.reply.Signal.Wait.V, maxPollAfter)
-	x.reply.Credits = 0 // told again, and counted, with the result
+	x.HandedOver(job, 0)
+	x.Reply.Credits = 0 // told again, and counted, with the result
 }
 
 func (x *reading) running() {
-	x.end(provider.StillRunning, provider.NoLayer, "")
-	x.reply.PollAfter = min(x.reply.Signal.Wait.V, maxPollAfter)
-	x.reply.Credits = 0
+	x.Running(false, 0)
+	x.Reply.Credits = 0
 }
-
-// maxPollAfter bounds what Retry-After may ask of a poll: later the result may be gone.
-const maxPollAfter = time.Minute
 
 // polled reads an answer about a task. A state in words that we do not know is still running: the job's own deadline ends
 // it.
 func (x *reading) polled(object map[string]json.RawMessage, state state) {
 	switch {
 	case state == stateGone:
-		x.end(provider.Lost, provider.NoLayer, cmp.Or(errorText(object), "the platform no longer knows the task"))
+		x.End(provider.Lost, provider.NoLayer, cmp.Or(errorText(object), "the platform no longer knows the task"))
 	case state == stateRunning:
 		x.running()
 	case state == stateUnknown && !hasResult(object, state):
 		x.running()
-		x.reply.Notes = append(x.reply.Notes, fmt.Sprintf("task state %q is unknown: polling on", provider.Line(provider.Text(object["status"]))))
+		x.Note("task state %q is unknown: polling on", provider.Text(object["status"]))
 	default:
 		x.result(object, state)
 	}
@@ -218,27 +158,12 @@ func (x *reading) polled(object map[string]json.RawMessage, state state) {
 
 // rawPage is a 200 in raw delivery: the body is the page and nothing tells the target's status.
 func (x *reading) rawPage() {
-	if len(x.r.Body) == 0 {
+	if len(x.Response.Body) == 0 {
 		x.unreadable(provider.ErrEmpty)
 		return
 	}
-	x.end(provider.Accepted, provider.NoLayer, "")
-	item := x.item()
-	item.Outcome, item.Credits = provider.Accepted, x.reply.Credits
-	item.Page = &provider.Page{Body: x.r.Body, ContentType: x.r.Header.Get("Content-Type"), FinalURL: x.url()}
-	x.reply.Items = []provider.Item{item}
-}
-
-func (x *reading) item() provider.Item {
-	if len(x.c.Targets) == 0 {
-		return provider.Item{}
-	}
-	return provider.Item{Task: x.c.Targets[0].Task}
-}
-
-func (x *reading) url() string {
-	if len(x.c.Targets) == 0 {
-		return ""
-	}
-	return x.c.Targets[0].URL
+	x.End(provider.Accepted, provider.NoLayer, "")
+	item := provider.Item{Task: x.First().Task, Outcome: provider.Accepted, Credits: x.Reply.Credits}
+	item.Page = &provider.Page{Body: x.Response.Body, ContentType: x.Response.Header.Get("Content-Type"), FinalURL: x.First().URL}
+	x.Reply.Items = []provider.Item{item}
 }

@@ -1,10 +1,12 @@
 package omniscrape
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -27,6 +29,9 @@ type Options struct {
 	BaseURL string         // empty: DefaultBaseURL
 	Fields  map[string]any // request fields, passed through; mode=auto and output_format=html unless they say otherwise
 	Async   bool           // submit and poll instead of holding a connection
+	// WorstPrice is the most that one request may cost, in the platform's unit of money; zero: the dearest documented one. It
+	// is not sent: a cap on money is kept by it.
+	WorstPrice float64
 }
 
 // New makes the provider. It fails for a base URL that is not a plain http or https address, and for fields that are not
@@ -39,10 +44,14 @@ func New(o Options) (provider.Provider, error) {
 	if err := provider.CheckFields(name, o.Fields, "url"); err != nil {
 		return nil, err
 	}
+	if !(o.WorstPrice >= 0) || math.IsInf(o.WorstPrice, 0) {
+		return nil, errors.New("omniscrape: the worst price must be a number, and not negative")
+	}
 	fields := map[string]any{"mode": "auto", "output_format": "html"}
 	maps.Copy(fields, o.Fields)
 	output, _ := fields["output_format"].(string)
-	return omniscrape{base: base + prefix, fields: fields, async: o.Async, output: strings.ToLower(output)}, nil
+	return omniscrape{base: base + prefix, fields: fields, async: o.Async, output: strings.ToLower(output),
+		worst: cmp.Or(o.WorstPrice, worstPrice)}, nil
 }
 
 type omniscrape struct {
@@ -50,24 +59,25 @@ type omniscrape struct {
 	fields map[string]any
 	async  bool
 	output string
+	worst  float64
 }
 
 func (omniscrape) Name() string { return name }
 
-// worstCharge is the dearest request of which the platform's documentation tells, in its unit of money. No price depends on
+// worstPrice is the dearest request of which the platform's documentation tells, in its unit of money. No price depends on
 // an option there.
-const worstCharge = 0.004
+const worstPrice = 0.004
 
 // Facts are the sheet's: simultaneous work is counted for the account, sync and async alike, and a slot is held until the
 // work ends: for an abandoned request at the latest when the platform itself gives up, assumed 120 s. Results are kept for
 // 24 hours, polls may come once a second and are advised every 2 to 5. A refusal without a wait is met again after 2 s.
 // MinGap is ours: it spreads a burst a little.
-func (omniscrape) Facts() provider.Facts {
+func (p omniscrape) Facts() provider.Facts {
 	return provider.Facts{
 		Paid: true, Polls: true, AccountScope: "account", SlotLease: 120 * time.Second, Retention: 24 * time.Hour,
 		MinGap: 50 * time.Millisecond, Timeout: 120 * time.Second,
 		PollFirst: 2 * time.Second, PollMax: 5 * time.Second,
-		DefaultWait: 2 * time.Second, WorstCredits: worstCharge, BatchMax: 1,
+		DefaultWait: 2 * time.Second, WorstCredits: p.worst, BatchMax: 1, SyncToo: p.async,
 	}
 }
 
@@ -86,7 +96,7 @@ func (p omniscrape) Request(c provider.Call, key string) (provider.Request, erro
 	r := provider.Request{Method: http.MethodGet, Header: http.Header{}}
 	r.Header.Set("X-Api-Key", key)
 	r.Header.Set("Accept", "application/json")
-	switch kind(c) {
+	switch c.As() {
 	case provider.Submit:
 		if len(c.Targets) != 1 {
 			return provider.Request{}, fmt.Errorf("omniscrape: a submit carries one URL, not %d", len(c.Targets))
@@ -98,7 +108,7 @@ func (p omniscrape) Request(c provider.Call, key string) (provider.Request, erro
 			return provider.Request{}, fmt.Errorf("omniscrape: the request fields cannot be sent: %w", err)
 		}
 		r.Method, r.URL, r.Body = http.MethodPost, p.base+"/scrape", body
-		if p.async {
+		if p.asyncSubmit(c) {
 			r.URL += "/async"
 		}
 		r.Header.Set("Content-Type", "application/json")
@@ -115,10 +125,5 @@ func (p omniscrape) Request(c provider.Call, key string) (provider.Request, erro
 	return r, nil
 }
 
-// kind is what a call is built and read as: a probe like what it stands for.
-func kind(c provider.Call) provider.Kind {
-	if c.Kind == provider.Probe {
-		return c.For
-	}
-	return c.Kind
-}
+// asyncSubmit reports whether a submit is answered with a job instead of the page. A deployment without a queue takes none.
+func (p omniscrape) asyncSubmit(c provider.Call) bool { return p.async && !c.Sync }

@@ -2,6 +2,7 @@ package omniscrape
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -74,6 +75,40 @@ func TestSubmits(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWorstPrice: the most that a request may cost is configured; what is left out is the documented price.
+func TestWorstPrice(t *testing.T) {
+	if got := made(t, Options{}).Facts().WorstCredits; got != 0.004 {
+		t.Errorf("documented: %v", got)
+	}
+	if got := made(t, Options{WorstPrice: 0.02}).Facts().WorstCredits; got != 0.02 {
+		t.Errorf("configured: %v", got)
+	}
+	for _, wrong := range []float64{-1, math.NaN(), math.Inf(1)} {
+		if _, err := New(Options{WorstPrice: wrong}); err == nil {
+			t.Errorf("%v is taken", wrong)
+		}
+	}
+}
+
+// TestSyncForm: a deployment without a queue is asked synchronously although the provider was made to be asynchronous.
+func TestSyncForm(t *testing.T) {
+	p := made(t, Options{Async: true})
+	c := submit()
+	c.Sync = true
+	if r, err := p.Request(c, key); err != nil || r.URL != "https://api.omniscrape.io/v1/scrape" {
+		t.Errorf("%s, %v", r.URL, err)
+	}
+	if reply := p.Read(c, answer(200, `<html>`)); reply.Outcome != provider.Failed || reply.Unknown {
+		t.Errorf("a page instead of JSON: %+v", reply)
+	}
+	if reply := p.Read(c, answer(503, ``)); strings.Contains(reply.Error, "queue") {
+		t.Errorf("busy: %+v", reply)
+	}
+	if !p.Facts().SyncToo || made(t, Options{}).Facts().SyncToo {
+		t.Error("only what is asynchronous has the other form")
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // every URL worked, and what a cancelled batch was at goes on to its end.
 func (x *reading) batch(object map[string]json.RawMessage) {
 	var entries []json.RawMessage
-	listed := said(object["items"])
+	listed := provider.Said(object["items"])
 	if listed && json.Unmarshal(object["items"], &entries) != nil {
-		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its items are no list")
+		x.End(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its items are no list")
 		return
 	}
 	items := make([]map[string]json.RawMessage, len(entries))
@@ -22,7 +22,7 @@ func (x *reading) batch(object map[string]json.RawMessage) {
 	for i, raw := range entries {
 		item, err := provider.Object(raw)
 		if err != nil {
-			x.note("item %d of the batch cannot be read: %v", i+1, err)
+			x.Note("item %d of the batch cannot be read: %v", i+1, err)
 			continue
 		}
 		items[i], urls[i] = item, provider.Text(item["url"])
@@ -33,31 +33,31 @@ func (x *reading) batch(object map[string]json.RawMessage) {
 	case s == stateCancelled && busy:
 		x.running(object["status"], stateStarted)
 	case s == stateDone && !listed:
-		x.end(provider.Failed, provider.NoLayer, "the batch is finished but its items are not told")
+		x.End(provider.Failed, provider.NoLayer, "the batch is finished but its items are not told")
 	case s == stateDone || s == stateFailed || s == stateCancelled:
 		x.settleBatch(object, s, items, urls)
 	default:
 		x.running(object["status"], s)
-		x.reply.Started = x.reply.Started || busy
+		x.Reply.Started = x.Reply.Started || busy
 	}
 }
 
 func (x *reading) settleBatch(object map[string]json.RawMessage, s state, items []map[string]json.RawMessage, urls []string) {
-	of := assign(x.c.Targets, urls)
-	settled := make([]provider.Item, len(x.c.Targets))
-	have := make([]bool, len(x.c.Targets))
+	of := assign(x.Call.Targets, urls)
+	settled := make([]provider.Item, len(x.Call.Targets))
+	have := make([]bool, len(x.Call.Targets))
 	for i, at := range of {
 		if at < 0 {
 			if items[i] != nil {
-				x.note("item %d of the batch is none of ours: %s", i+1, urls[i])
+				x.Note("item %d of the batch is none of ours: %s", i+1, urls[i])
 			}
 			continue
 		}
 		have[at] = true
-		settled[at] = x.batchItem(x.c.Targets[at], items[i], s, errorText(object))
+		settled[at] = x.batchItem(x.Call.Targets[at], items[i], s, errorText(object))
 	}
 	missing := 0
-	for i, t := range x.c.Targets {
+	for i, t := range x.Call.Targets {
 		if have[i] {
 			continue
 		}
@@ -70,7 +70,7 @@ func (x *reading) settleBatch(object map[string]json.RawMessage, s state, items 
 		}
 	}
 	if missing > 0 {
-		x.note("the batch ended without %d of its %d URLs", missing, len(x.c.Targets))
+		x.Note("the batch ended without %d of its %d URLs", missing, len(x.Call.Targets))
 	}
 	x.settle(settled...)
 }

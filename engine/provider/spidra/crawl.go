@@ -14,10 +14,10 @@ import (
 func (x *reading) crawl(object map[string]json.RawMessage) {
 	s := stateOf(object["status"])
 	raw := object["result"]
-	if !said(raw) {
+	if !provider.Said(raw) {
 		raw = object["pages"]
 	}
-	if s == stateNone && said(raw) {
+	if s == stateNone && provider.Said(raw) {
 		s = stateDone
 	}
 	if s != stateDone && s != stateFailed && s != stateCancelled {
@@ -25,11 +25,11 @@ func (x *reading) crawl(object map[string]json.RawMessage) {
 		return
 	}
 	var entries []json.RawMessage
-	if said(raw) && json.Unmarshal(raw, &entries) != nil {
-		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its result is no list of pages")
+	if provider.Said(raw) && json.Unmarshal(raw, &entries) != nil {
+		x.End(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its result is no list of pages")
 		return
 	}
-	root := x.first()
+	root := x.First()
 	var items []provider.Item
 	var lost []provider.Item
 	seen := map[string]bool{}
@@ -39,7 +39,7 @@ func (x *reading) crawl(object map[string]json.RawMessage) {
 		case item.Outcome != provider.Accepted:
 			lost = append(lost, item)
 		case seen[part]:
-			x.note("the crawl brought %s twice: the first counts", part)
+			x.Note("the crawl brought %s twice: the first counts", part)
 		default:
 			seen[part] = true
 			item.Part = part
@@ -47,17 +47,17 @@ func (x *reading) crawl(object map[string]json.RawMessage) {
 		}
 	}
 	if len(lost) > 0 {
-		x.note("%d of %d pages of the crawl failed: %s", len(lost), len(entries), lost[0].Error)
+		x.Note("%d of %d pages of the crawl failed: %s", len(lost), len(entries), lost[0].Error)
 	}
 	x.settle(append(items, x.verdict(object, s, len(items), lost))...)
 }
 
 // verdict is the root's item.
 func (x *reading) verdict(object map[string]json.RawMessage, s state, pages int, lost []provider.Item) provider.Item {
-	item := provider.Item{Task: x.first().Task, Outcome: provider.Accepted}
+	item := provider.Item{Task: x.First().Task, Outcome: provider.Accepted}
 	switch {
 	case s != stateDone:
-		item = ended(x.first(), s, errorText(object))
+		item = ended(x.First(), s, errorText(object))
 	case pages == 0 && len(lost) > 0:
 		item = lost[0]
 		for _, page := range lost {
@@ -72,7 +72,7 @@ func (x *reading) verdict(object map[string]json.RawMessage, s state, pages int,
 		item.Credits = told.V
 	} else if pages > 0 {
 		item.Credits = float64(pages * urlCredits)
-		x.note("credits are not told here: counted by the price list")
+		x.Note("credits are not told here: counted by the price list")
 	}
 	return item
 }
@@ -98,7 +98,7 @@ func (x *reading) crawled(root provider.Target, i int, raw json.RawMessage) (pro
 func content(entry map[string]json.RawMessage) json.RawMessage {
 	text := strings.TrimSpace(provider.Text(entry["markdown"]))
 	link := strings.HasPrefix(text, "http") && !strings.ContainsAny(text, " \n\t")
-	if said(entry["data"]) || link {
+	if provider.Said(entry["data"]) || link {
 		return entry["data"]
 	}
 	return entry["markdown"]

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"time"
 
+	"dev.scrapetop/engine/limits"
 	"dev.scrapetop/engine/provider"
 )
 
 // looked reads a search for a submit whose answer was lost.
 func (x *reading) looked(object map[string]json.RawMessage) {
-	x.end(provider.Accepted, provider.NoLayer, "")
-	if x.c.Job != "" {
+	x.End(provider.Accepted, provider.NoLayer, "")
+	if x.Call.Job != "" {
 		x.lookedInto(object)
 		return
 	}
@@ -19,10 +20,10 @@ func (x *reading) looked(object map[string]json.RawMessage) {
 	if err != nil {
 		inner = object
 	}
-	kind := x.p.submits(len(x.c.Targets))
+	kind := x.p.submits(len(x.Call.Targets))
 	entries, ok := list(inner)
 	if !ok {
-		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: it holds no list")
+		x.End(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: it holds no list")
 		return
 	}
 	for _, raw := range entries {
@@ -31,21 +32,21 @@ func (x *reading) looked(object map[string]json.RawMessage) {
 			continue
 		}
 		if f, ok := x.found(kind, entry); ok {
-			x.reply.Found = append(x.reply.Found, f)
+			x.Reply.Found = append(x.Reply.Found, f)
 		}
 	}
-	x.reply.More = x.more(inner, len(entries))
+	x.Reply.More = x.more(inner, len(entries))
 }
 
 // lookedInto reads what a batch holds.
 func (x *reading) lookedInto(object map[string]json.RawMessage) {
 	var entries []json.RawMessage
 	if json.Unmarshal(object["items"], &entries) != nil {
-		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its items are no list")
+		x.End(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its items are no list")
 		return
 	}
-	if urls := urlsOf(entries); holds(x.c.Targets, urls) {
-		x.reply.Found = []provider.Found{{Job: x.c.Job, URLs: urls, Created: created(object)}}
+	if urls := urlsOf(entries); holds(x.Call.Targets, urls) {
+		x.Reply.Found = []provider.Found{{Job: x.Call.Job, URLs: urls, Created: created(object)}}
 	}
 }
 
@@ -61,33 +62,49 @@ func list(object map[string]json.RawMessage) (entries []json.RawMessage, ok bool
 
 // found reads one entry of a list: not ok when it cannot be the submit that is searched for.
 func (x *reading) found(kind string, entry map[string]json.RawMessage) (provider.Found, bool) {
-	id := cmp.Or(provider.Text(entry["uuid"]), provider.Text(entry["batchId"]), provider.Text(entry["jobId"]), provider.Text(entry["id"]))
+	job := firstText(entry, "batchId", "batch_id", "jobId", "job_id")
+	own := firstText(entry, "uuid", "id")
+	f := provider.Found{Created: created(entry)}
+	id := cmp.Or(own, job)
+	switch {
+	case kind == kindScrape && own != "":
+		kind = kindLog // a log has an id of its own, and outlives its job
+	case kind != kindScrape:
+		id = cmp.Or(job, own)
+	}
 	if !provider.ValidJob(id) {
 		return provider.Found{}, false
 	}
-	f := provider.Found{Job: kind + "/" + id, Created: created(entry)}
-	switch kind {
-	case kindCrawl:
-		if root := cmp.Or(provider.Text(entry["base_url"]), provider.Text(entry["baseUrl"])); root != "" {
-			f.URLs = []string{root}
-		}
-	case kindScrape:
-		f.Job = kindLog + "/" + id // a log has an id of its own
-		fallthrough
-	default:
-		for _, field := range []string{"urls", "items"} {
-			var entries []json.RawMessage
-			if json.Unmarshal(entry[field], &entries) == nil && len(entries) > 0 {
-				f.URLs = urlsOf(entries)
-				break
-			}
+	f.Job = kind + "/" + id
+	if f.URLs = urlsIn(entry); len(f.URLs) > 0 {
+		return f, holds(x.Call.Targets, f.URLs)
+	}
+	total := firstInt(entry, "totalUrls", "total_urls")
+	return f, kind == kindBatch && (!total.OK || total.V == len(x.Call.Targets))
+}
+
+// urlsIn are the URLs of an entry, where it names them: its one, the root of its crawl, or its list.
+func urlsIn(entry map[string]json.RawMessage) []string {
+	if one := firstText(entry, "url", "base_url", "baseUrl"); one != "" {
+		return []string{one}
+	}
+	for _, field := range []string{"urls", "items"} {
+		var entries []json.RawMessage
+		if json.Unmarshal(entry[field], &entries) == nil && len(entries) > 0 {
+			return urlsOf(entries)
 		}
 	}
-	if len(f.URLs) > 0 {
-		return f, holds(x.c.Targets, f.URLs)
+	return nil
+}
+
+// firstText is the text of the first of the fields that has one: the platform spells its names in two ways.
+func firstText(object map[string]json.RawMessage, fields ...string) string {
+	for _, field := range fields {
+		if text := provider.Text(object[field]); text != "" {
+			return text
+		}
 	}
-	total := provider.Int(entry["totalUrls"])
-	return f, kind == kindBatch && (!total.OK || total.V == len(x.c.Targets))
+	return ""
 }
 
 // urlsOf are the URLs of a list of texts or of objects with a url.
@@ -100,6 +117,16 @@ func urlsOf(entries []json.RawMessage) (urls []string) {
 		urls = append(urls, text)
 	}
 	return urls
+}
+
+// firstInt is firstText for a number.
+func firstInt(object map[string]json.RawMessage, fields ...string) limits.Opt[int] {
+	for _, field := range fields {
+		if n := provider.Int(object[field]); n.OK {
+			return n
+		}
+	}
+	return limits.Opt[int]{}
 }
 
 func created(entry map[string]json.RawMessage) time.Time {
@@ -116,12 +143,12 @@ func created(entry map[string]json.RawMessage) time.Time {
 
 // more reports that the list goes on behind this page.
 func (x *reading) more(object map[string]json.RawMessage, n int) bool {
-	page := max(x.c.Page, 1)
+	page := max(x.Call.Page, 1)
 	pages := object
 	if inner, err := provider.Object(object["pagination"]); err == nil {
 		pages = inner
 	}
-	if last := provider.Int(pages["totalPages"]); last.OK {
+	if last := firstInt(pages, "totalPages", "total_pages"); last.OK {
 		return n > 0 && page < last.V
 	}
 	total := provider.Int(pages["total"])

@@ -10,7 +10,7 @@ import (
 
 // polled reads an answer about a job. A job whose id has no kind of ours is read by the shape of the answer.
 func (x *reading) polled(object map[string]json.RawMessage) {
-	kind, _ := split(x.c.Job)
+	kind, _ := split(x.Call.Job)
 	if kind == "" {
 		kind = shape(object)
 	}
@@ -31,7 +31,7 @@ func shape(object map[string]json.RawMessage) string {
 	if result := object["result"]; len(result) > 0 && result[0] == '[' {
 		return kindCrawl
 	}
-	if said(object["items"]) || said(object["totalUrls"]) {
+	if provider.Said(object["items"]) || provider.Said(object["totalUrls"]) {
 		return kindBatch
 	}
 	return kindScrape
@@ -39,59 +39,57 @@ func shape(object map[string]json.RawMessage) string {
 
 // running is a job that has not ended. A word that we do not know counts as running: the job's own deadline ends it.
 func (x *reading) running(word json.RawMessage, s state) {
-	x.end(provider.StillRunning, provider.NoLayer, "")
-	x.reply.PollAfter = x.pollAfter()
-	x.reply.Started = s == stateStarted
+	x.Running(s == stateStarted, 0)
 	if s == stateUnknown || s == stateNone {
-		x.note("job state %q is unknown: polling on", provider.Text(word))
+		x.Note("job state %q is unknown: polling on", provider.Text(word))
 	}
 }
 
 // settle ends a poll with the verdicts of its job's tasks. The platform answered well whatever the targets did.
 func (x *reading) settle(items ...provider.Item) {
-	x.end(provider.Accepted, provider.NoLayer, "")
-	x.reply.Items = items
+	x.End(provider.Accepted, provider.NoLayer, "")
+	x.Reply.Items = items
 	for _, item := range items {
-		x.reply.Credits += item.Credits
+		x.Reply.Credits += item.Credits
 	}
-}
-
-// first is the target of a job of one task.
-func (x *reading) first() provider.Target {
-	if len(x.c.Targets) == 0 {
-		return provider.Target{}
-	}
-	return x.c.Targets[0]
 }
 
 // scrape reads a poll of a single scrape.
 func (x *reading) scrape(object map[string]json.RawMessage) {
 	s := stateOf(object["status"])
-	if s == stateNone && said(object["result"]) {
+	if s == stateNone && provider.Said(object["result"]) {
 		s = stateDone
 	}
 	switch s {
 	case stateDone:
 		x.settle(x.scraped(object["result"], object))
 	case stateFailed, stateCancelled:
-		x.settle(ended(x.first(), s, errorText(object)))
+		x.settle(ended(x.First(), s, errorText(object)))
 	default:
 		x.running(object["status"], s)
 	}
 }
 
-// log reads a scrape in the logs, where results are kept after the job has gone.
+// log reads a scrape in the logs, where results are kept after the job has gone: below data or at the top.
 func (x *reading) log(object map[string]json.RawMessage) {
 	entry, err := provider.Object(object["data"])
 	if err != nil {
-		x.end(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: its data is no object")
+		entry = object
+	}
+	result := entry["result_data"]
+	if !provider.Said(result) {
+		result = entry["result"]
+	}
+	s := stateOf(entry["status"])
+	if s == stateNone || err != nil && s == stateDone && !provider.Said(result) {
+		x.End(provider.Failed, provider.NoLayer, "the answer has an unexpected shape: it holds no log")
 		return
 	}
-	switch s := stateOf(entry["status"]); s {
+	switch s {
 	case stateDone:
-		x.settle(x.scraped(entry["result_data"], entry))
+		x.settle(x.scraped(result, entry))
 	case stateFailed, stateCancelled:
-		x.settle(ended(x.first(), s, errorText(entry)))
+		x.settle(ended(x.First(), s, errorText(entry)))
 	default:
 		x.running(entry["status"], s)
 	}
@@ -116,7 +114,7 @@ func ended(t provider.Target, s state, why string) provider.Item {
 
 // scraped is the item of a finished scrape: its result has the text, and an entry for the URL.
 func (x *reading) scraped(raw json.RawMessage, job map[string]json.RawMessage) provider.Item {
-	t := x.first()
+	t := x.First()
 	result, err := provider.Object(raw)
 	if err != nil {
 		item := x.document(t, raw)
@@ -130,9 +128,9 @@ func (x *reading) scraped(raw json.RawMessage, job map[string]json.RawMessage) p
 		item = ended(t, stateFailed, cmp.Or(errorText(entry), errorText(job), "the platform says that the visit failed, not why"))
 	case x.p.ai && string(result["ai_extraction_failed"]) == "true":
 		item = provider.Item{Task: t.Task, Outcome: provider.Invalid, Error: "the platform's extraction failed; the page came only as markdown"}
-	case blank(result["content"]) && said(entry["markdownContent"]):
+	case blank(result["content"]) && provider.Said(entry["markdownContent"]):
 		item = x.document(t, entry["markdownContent"])
-	case entry == nil && !said(result["content"]) && !said(result["stats"]) && len(result) > 0:
+	case entry == nil && !provider.Said(result["content"]) && !provider.Said(result["stats"]) && len(result) > 0:
 		item = x.document(t, raw) // a log keeps what was extracted alone
 	default:
 		item = x.document(t, result["content"])
@@ -144,7 +142,7 @@ func (x *reading) scraped(raw json.RawMessage, job map[string]json.RawMessage) p
 	return item
 }
 
-func blank(raw json.RawMessage) bool { return !said(raw) || string(raw) == `""` }
+func blank(raw json.RawMessage) bool { return !provider.Said(raw) || string(raw) == `""` }
 
 // entryFor is the entry of a result's list that is about the target: by its URL, else the first. Nil: there is none.
 func entryFor(t provider.Target, raw json.RawMessage) map[string]json.RawMessage {
@@ -186,7 +184,7 @@ func (x *reading) charged(item provider.Item, result, job map[string]json.RawMes
 		}
 		credits += captchaCredits * min(provider.Amount(stats["captchaSolvedCount"]).V, 1000)
 	}
-	x.note("credits are not told here: counted by the price list")
+	x.Note("credits are not told here: counted by the price list")
 	return credits
 }
 
@@ -205,7 +203,7 @@ func (x *reading) document(t provider.Target, raw json.RawMessage) provider.Item
 	page := &provider.Page{FinalURL: t.URL, ContentType: "text/markdown; charset=utf-8"}
 	var body string
 	switch {
-	case !said(raw):
+	case !provider.Said(raw):
 		item.Outcome, item.Layer, item.Error = provider.Failed, provider.LayerTarget, "the answer has no content"
 		return item
 	case json.Unmarshal(raw, &body) == nil:
@@ -214,7 +212,7 @@ func (x *reading) document(t provider.Target, raw json.RawMessage) provider.Item
 			page.ContentType = "application/json"
 		}
 	default:
-		if inner := textOf(raw); !x.p.json && said(inner) {
+		if inner := textOf(raw); !x.p.json && provider.Said(inner) {
 			return x.document(t, inner)
 		}
 		if !x.p.ai {

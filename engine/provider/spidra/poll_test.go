@@ -97,11 +97,15 @@ func TestLogs(t *testing.T) {
 		body string
 		want verdict
 	}{
-		"text":      {Options{}, `{"status":"success","data":{"uuid":"u","status":"success","credits_used":3,"result_data":"# Mug"}}`, good("# Mug", 3)},
-		"a scrape":  {Options{}, `{"status":"success","data":{"status":"success","result_data":{"content":"x","data":[{"url":"` + one + `"}]}}}`, good("x", 1)},
-		"extracted": {Options{Fields: map[string]any{"prompt": "x"}}, `{"data":{"status":"success","result_data":{"title":"Mug"}}}`, good(`{"title":"Mug"} / application/json`, 1)},
-		"failed":    {Options{}, `{"data":{"status":"failed","error_message":"429 from the site"}}`, limited},
-		"an error":  {Options{}, `{"data":{"status":"error","error_message":"DNS"}}`, failed},
+		"text":                 {Options{}, `{"status":"success","data":{"uuid":"u","status":"success","credits_used":3,"result_data":"# Mug"}}`, good("# Mug", 3)},
+		"a scrape":             {Options{}, `{"status":"success","data":{"status":"success","result_data":{"content":"x","data":[{"url":"` + one + `"}]}}}`, good("x", 1)},
+		"extracted":            {Options{Fields: map[string]any{"prompt": "x"}}, `{"data":{"status":"success","result_data":{"title":"Mug"}}}`, good(`{"title":"Mug"} / application/json`, 1)},
+		"at the top":           {Options{}, `{"uuid":"u","job_id":"j","kind":"scrape","url":"` + one + `","status":"completed","credits_used":1,"result":"# Mug"}`, good("# Mug", 1)},
+		"at the top, failed":   {Options{}, `{"uuid":"u","status":"failed","credits_used":0,"error":"status 429","result":null}`, limited},
+		"at the top, a scrape": {Options{}, `{"status":"completed","result":{"content":"x","data":[{"url":"` + one + `"}]}}`, good("x", 1)},
+		"a result in data":     {Options{}, `{"status":"success","data":{"status":"completed","result":"# Mug"}}`, good("# Mug", 1)},
+		"failed":               {Options{}, `{"data":{"status":"failed","error_message":"429 from the site"}}`, limited},
+		"an error":             {Options{}, `{"data":{"status":"error","error_message":"DNS"}}`, failed},
 	} {
 		reply := made(t, c.o).Read(call(provider.Poll, "log/u", one), answer(200, c.body))
 		if !reflect.DeepEqual(verdicts(reply.Items), []verdict{c.want}) {
@@ -293,6 +297,17 @@ func TestLostSubmits(t *testing.T) {
 		"scrapes in the logs": {Options{}, call(provider.Lookup, "", a),
 			`{"status":"success","data":{"logs":[{"uuid":"u-1","urls":[{"url":"` + a + `"}],"status":"in_progress","started_at":"2026-01-02 03:04:05"},{"uuid":"u-2","urls":[{"url":"` + a + `deeper"}]},{"uuid":"u-3"}],"total":120}}`,
 			[]provider.Found{{Job: "log/u-1", URLs: []string{a}, Created: at}}, true},
+		"scrapes in logs that name one URL": {Options{}, call(provider.Lookup, "", a),
+			`{"logs":[{"uuid":"u-1","job_id":"j-1","url":"` + a + `","created_at":"2026-01-02T03:04:05Z"},{"uuid":"u-2","job_id":"j-2","url":"` + b + `"}],"page":1,"limit":50,"total":2}`,
+			[]provider.Found{{Job: "log/u-1", URLs: []string{a}, Created: at}}, false},
+		"a log that tells its job alone": {Options{}, call(provider.Lookup, "", a), `{"logs":[{"job_id":"j-1","url":"` + a + `"}]}`,
+			[]provider.Found{{Job: "scrape/j-1", URLs: []string{a}}}, false},
+		"batches in snake case": {Options{}, call(provider.Lookup, "", a, b),
+			`{"batches":[{"batch_id":"b-1","total_urls":2,"created_at":"2026-01-02T03:04:05Z"},{"batch_id":"b-0","total_urls":3}],"pagination":{"total_pages":2}}`,
+			[]provider.Found{{Job: "batch/b-1", Created: at}}, true},
+		"crawls by their job_id": {Options{Crawl: true}, call(provider.Lookup, "", a),
+			`{"jobs":[{"job_id":"c-1","base_url":"` + a + `","status":"running","created_at":"2026-01-02T03:04:05Z"},{"job_id":"c-2","base_url":"` + b + `"}],"page":1,"limit":50,"total":2}`,
+			[]provider.Found{{Job: "crawl/c-1", URLs: []string{a}, Created: at}}, false},
 		"crawls in their history": {Options{Crawl: true}, call(provider.Lookup, "", a),
 			`{"jobs":[{"id":"c-1","base_url":"https://a.test","created_at":"2026-01-02T03:04:05.000Z"},{"id":"c-2","base_url":"` + b + `"},{"id":"c-3"}],"total":3,"page":1,"totalPages":1}`,
 			[]provider.Found{{Job: "crawl/c-1", URLs: []string{"https://a.test"}, Created: at}}, false},

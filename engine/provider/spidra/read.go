@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -17,92 +16,39 @@ import (
 // Read says what the platform's answer means. A call that the platform itself refused or failed has no items; a poll of a
 // job that has ended is accepted and has an item for each of its tasks.
 func (p spidra) Read(c provider.Call, r provider.Response) provider.Reply {
-	x := &reading{p: p, c: c, r: r, kind: kind(c)}
-	if r.Status != 0 {
-		said := limits.Response{Status: r.Status, Header: r.Header, Received: r.Received, Profile: p.Profile()}
-		if r.Status >= 300 {
-			said.Body = r.Body
-		}
-		x.reply.Signal = limits.Read(said)
-		x.reply.HTTPStatus = limits.Some(r.Status)
-	}
-	switch {
-	case r.Fault != provider.NoFault && !refusing(r.Status):
-		x.fault()
-	case r.Status >= 200 && r.Status <= 299:
-		x.success()
-	default:
-		x.refusal()
-	}
-	x.reply.Notes = append(x.reply.Notes, x.reply.Signal.Notes...)
-	return x.reply
-}
-
-// refusing reports the statuses that speak for themselves: they are obeyed even when the body behind them was cut.
-func refusing(status int) bool {
-	switch status {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusPaymentRequired, http.StatusUnauthorized, http.StatusForbidden:
-		return true
-	}
-	return false
+	x := &reading{provider.NewReading(c, r, p.Profile()), p}
+	return x.Judge(x.fault, x.success, x.refusal)
 }
 
 // reading is one response on its way to a reply.
 type reading struct {
-	p     spidra
-	c     provider.Call
-	r     provider.Response
-	kind  provider.Kind
-	reply provider.Reply
-}
-
-func (x *reading) end(o provider.Outcome, l provider.Layer, why string) {
-	x.reply.Outcome, x.reply.Layer, x.reply.Error = o, l, provider.Line(why)
-}
-
-// unknown is the end of a submit that may have been carried out although no answer told.
-func (x *reading) unknown(o provider.Outcome, l provider.Layer, why string) {
-	x.end(o, l, why)
-	x.reply.Unknown = x.kind == provider.Submit
-}
-
-// maxNotes bounds what one hostile answer can make us say.
-const maxNotes = 12
-
-func (x *reading) note(format string, args ...any) {
-	if len(x.reply.Notes) < maxNotes {
-		x.reply.Notes = append(x.reply.Notes, provider.Line(fmt.Sprintf(format, args...)))
-	}
+	provider.Reading
+	p spidra
 }
 
 // fault reads a response that did not come whole. Headers may have come before it broke: a batch's id stands there too.
 func (x *reading) fault() {
-	why := string(x.r.Fault)
-	if x.r.Error != "" {
-		why += ": " + x.r.Error
-	}
 	switch {
-	case x.kind == provider.Submit && x.r.Status >= 200 && x.r.Status <= 299 && x.located() != "":
-		x.handedOver(x.located())
-		x.note("the answer broke off (%s); its Location names the job", x.r.Fault)
-	case x.r.Fault == provider.FaultTooLarge && x.kind == provider.Poll:
-		x.tooLarge(why)
-	case x.r.Fault == provider.FaultTooLarge:
-		x.unknown(provider.Failed, provider.NoLayer, why)
+	case x.Kind == provider.Submit && x.Response.Status >= 200 && x.Response.Status <= 299 && x.located() != "":
+		x.HandedOver(x.located(), 0)
+		x.Note("the answer broke off (%s); its Location names the job", x.Response.Fault)
+	case x.Response.Fault == provider.FaultTooLarge && x.Kind == provider.Poll:
+		x.tooLarge()
+	case x.Response.Fault == provider.FaultTooLarge:
+		x.FailUnknown(x.FaultText())
 	default:
-		x.end(provider.Transport, provider.LayerTransport, why)
-		x.reply.Unknown = x.kind == provider.Submit && x.r.Sent
+		x.Broken()
 	}
 }
 
 // tooLarge settles a job whose result passes the cap. Of a batch nothing tells which page it was.
-func (x *reading) tooLarge(why string) {
-	x.end(provider.TooLarge, provider.LayerTarget, why)
-	if len(x.c.Targets) == 1 {
-		x.reply.Items = []provider.Item{{Task: x.c.Targets[0].Task, Outcome: provider.TooLarge, Layer: provider.LayerTarget, Error: x.reply.Error}}
+func (x *reading) tooLarge() {
+	x.End(provider.TooLarge, provider.LayerTarget, x.FaultText())
+	if len(x.Call.Targets) == 1 {
+		x.Reply.Items = []provider.Item{{Task: x.Call.Targets[0].Task, Outcome: provider.TooLarge, Layer: provider.LayerTarget, Error: x.Reply.Error}}
 		return
 	}
-	x.reply.Split = len(x.c.Targets) > 1
+	x.Reply.Split = len(x.Call.Targets) > 1
 }
 
 // The codes that tell refusals of one status apart.
@@ -126,66 +72,55 @@ func codeOf(object map[string]json.RawMessage, body []byte) string {
 
 // refusal reads an answer outside 2xx (sheet section 6).
 func (x *reading) refusal() {
-	object, err := provider.Object(x.r.Body)
-	said := ""
-	if err == nil {
-		said = errorText(object)
-	}
-	why := fmt.Sprintf("the platform answered %d", x.r.Status)
-	if said != "" {
-		why += ": " + said
-	}
-	code := codeOf(object, x.r.Body)
-	status := x.r.Status
-	if code == codeBusy && status >= 400 {
-		x.end(provider.Busy, provider.LayerCapacity, why)
+	object, _ := provider.Object(x.Response.Body) // what is no object says nothing
+	said := errorText(object)
+	why := x.RefusalText(said)
+	code := codeOf(object, x.Response.Body)
+	if code == codeBusy && x.Response.Status >= 400 {
+		x.End(provider.Busy, provider.LayerCapacity, why)
 		return
 	}
-	switch status {
+	switch x.Response.Status {
 	case http.StatusTooManyRequests:
 		if code == codePending || code == "" && strings.Contains(strings.ToLower(said), "too many pending") {
-			x.end(provider.Limited, provider.LayerPending, why)
+			x.End(provider.Limited, provider.LayerPending, why)
 			x.forgetWindow()
 			return
 		}
-		x.end(provider.Limited, provider.LayerRate, why)
+		x.End(provider.Limited, provider.LayerRate, why)
 	case http.StatusServiceUnavailable:
-		x.end(provider.Busy, provider.LayerCapacity, why)
+		x.End(provider.Busy, provider.LayerCapacity, why)
 	case http.StatusPaymentRequired:
-		x.end(provider.Denied, provider.LayerQuota, why)
+		x.End(provider.Denied, provider.LayerQuota, why)
 	case http.StatusUnauthorized:
-		x.end(provider.Denied, provider.LayerAuth, why)
+		x.End(provider.Denied, provider.LayerAuth, why)
 	case http.StatusForbidden:
-		x.end(provider.Denied, forbids(said), why)
+		x.End(provider.Denied, forbids(said), why)
 	case http.StatusNotFound, http.StatusGone:
 		x.gone(why)
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly:
-		x.unknown(provider.Failed, provider.NoLayer, why) // a conflict with ourselves: the first submit was carried out
+		x.FailUnknown(why) // a conflict with ourselves: the first submit was carried out
 	default:
-		if status >= 400 && status <= 499 {
-			x.end(provider.Refused, provider.NoLayer, why)
-			x.reply.Split = x.kind == provider.Submit && len(x.c.Targets) > 1
-			return
-		}
-		x.unknown(provider.Failed, provider.NoLayer, why)
+		x.OtherStatus(why)
+		x.Reply.Split = x.Reply.Outcome == provider.Refused && x.Kind == provider.Submit && len(x.Call.Targets) > 1
 	}
 }
 
 // forgetWindow drops a wait that was read from the window of requests: the queue of jobs is another limit, and polls that
 // empty it must go on. The counter itself stays for whoever counts requests.
 func (x *reading) forgetWindow() {
-	if s := &x.reply.Signal; s.WaitSource == "ratelimit-reset" {
+	if s := &x.Reply.Signal; s.WaitSource == "ratelimit-reset" {
 		s.Wait, s.WaitSource, s.Saturated = limits.Opt[time.Duration]{}, "", false
 	}
 }
 
 // gone is a job that the platform does not know: expired, or another account's.
 func (x *reading) gone(why string) {
-	if x.kind == provider.Poll || x.kind == provider.Lookup && x.c.Job != "" {
-		x.end(provider.Lost, provider.NoLayer, "the platform no longer knows the job")
+	if x.Kind == provider.Poll || x.Kind == provider.Lookup && x.Call.Job != "" {
+		x.End(provider.Lost, provider.NoLayer, "the platform no longer knows the job")
 		return
 	}
-	x.end(provider.Refused, provider.NoLayer, why)
+	x.End(provider.Refused, provider.NoLayer, why)
 }
 
 // forbids tells the two meanings of a 403 by its text alone: credits that are used up, or a key that is not valid.
@@ -206,17 +141,17 @@ func forbids(said string) provider.Layer {
 
 // success reads a 2xx.
 func (x *reading) success() {
-	object, err := provider.Object(x.r.Body)
+	object, err := provider.Object(x.Response.Body)
 	switch {
-	case x.kind == provider.Submit:
+	case x.Kind == provider.Submit:
 		x.submitted(object, err)
-	case x.kind == provider.Lookup && x.c.Job == "" && len(x.c.Targets) == 0:
-		x.end(provider.Accepted, provider.NoLayer, "")
+	case x.Kind == provider.Lookup && x.Call.Job == "" && len(x.Call.Targets) == 0:
+		x.End(provider.Accepted, provider.NoLayer, "")
 	case err != nil:
-		x.end(provider.Failed, provider.NoLayer, err.Error())
+		x.End(provider.Failed, provider.NoLayer, err.Error())
 	case strings.EqualFold(provider.Text(object["status"]), "error"):
-		x.end(provider.Failed, provider.NoLayer, cmp.Or(errorText(object), "the platform reports an error, not which"))
-	case x.kind == provider.Lookup:
+		x.End(provider.Failed, provider.NoLayer, cmp.Or(errorText(object), "the platform reports an error, not which"))
+	case x.Kind == provider.Lookup:
 		x.looked(object)
 	default:
 		x.polled(object)
@@ -226,18 +161,18 @@ func (x *reading) success() {
 // submitted reads the answer to a submit.
 func (x *reading) submitted(object map[string]json.RawMessage, err error) {
 	if job := x.jobOf(object); job != "" {
-		x.handedOver(job)
+		x.HandedOver(job, 0)
 		return
 	}
 	switch state := stateOf(object["status"]); {
 	case x.located() != "":
-		x.handedOver(x.located())
+		x.HandedOver(x.located(), 0)
 	case err != nil:
-		x.unknown(provider.Failed, provider.NoLayer, err.Error())
+		x.FailUnknown(err.Error())
 	case state == stateFailed:
-		x.end(provider.Failed, provider.NoLayer, cmp.Or(errorText(object), "the platform did not take the job"))
+		x.End(provider.Failed, provider.NoLayer, cmp.Or(errorText(object), "the platform did not take the job"))
 	default:
-		x.unknown(provider.Failed, provider.NoLayer, cmp.Or(errorText(object), "the platform accepted the work but gave no job id"))
+		x.FailUnknown(cmp.Or(errorText(object), "the platform accepted the work but gave no job id"))
 	}
 }
 
@@ -250,17 +185,17 @@ func (x *reading) jobOf(object map[string]json.RawMessage) string {
 		return kindBatch + "/" + id
 	}
 	if id := provider.Text(object["jobId"]); provider.ValidJob(id) {
-		return x.p.submits(len(x.c.Targets)) + "/" + id
+		return x.p.submits(len(x.Call.Targets)) + "/" + id
 	}
 	return ""
 }
 
 // located is the batch that the Location of an answer leads to; only its last segment is believed, never its host.
 func (x *reading) located() string {
-	if x.p.submits(len(x.c.Targets)) != kindBatch {
+	if x.p.submits(len(x.Call.Targets)) != kindBatch {
 		return ""
 	}
-	u, err := url.Parse(x.r.Header.Get("Location"))
+	u, err := url.Parse(x.Response.Header.Get("Location"))
 	if err != nil || u.Path == "" {
 		return ""
 	}
@@ -279,13 +214,3 @@ func cutLast(path string) (before, last string, found bool) {
 	}
 	return path[:i], path[i+1:], true
 }
-
-func (x *reading) handedOver(job string) {
-	x.end(provider.AcceptedRemote, provider.NoLayer, "")
-	x.reply.Job, x.reply.PollAfter = job, x.pollAfter()
-}
-
-// maxPollAfter bounds what Retry-After may ask of a poll: later the result may be gone.
-const maxPollAfter = time.Minute
-
-func (x *reading) pollAfter() time.Duration { return min(x.reply.Signal.Wait.V, maxPollAfter) }

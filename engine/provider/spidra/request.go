@@ -28,7 +28,7 @@ func (p spidra) Request(c provider.Call, key string) (provider.Request, error) {
 	}
 	r.Header.Set("Accept", "application/json")
 	var err error
-	switch kind(c) {
+	switch c.As() {
 	case provider.Submit:
 		r.Method = http.MethodPost
 		r.Header.Set("Content-Type", "application/json")
@@ -44,14 +44,6 @@ func (p spidra) Request(c provider.Call, key string) (provider.Request, error) {
 		return provider.Request{}, err
 	}
 	return r, nil
-}
-
-// kind is what a call is built and read as: a probe like what it stands for.
-func kind(c provider.Call) provider.Kind {
-	if c.Kind == provider.Probe {
-		return c.For
-	}
-	return c.Kind
 }
 
 func (p spidra) submit(targets []provider.Target) (to string, body []byte, err error) {

@@ -32,6 +32,16 @@ type Options struct {
 	// BatchPath is where batches live below the base; empty: /batch/scrape. One page of the platform's documentation calls
 	// it /batch-scrape.
 	BatchPath string
+	Plan      Plan
+}
+
+// Plan is what the account's plan allows, where that is not what is documented. Zero values are the documented ones. None
+// of it is sent.
+type Plan struct {
+	RateLimit  int           // requests of one address within the window, polls included; 0: 300
+	RateWindow time.Duration // its length; 0: 15 min
+	// Jobs of a kind that may wait at the platform; 0: 10, 50 and 5.
+	Scrapes, Batches, Crawls int
 }
 
 // The kinds of remote job, as the ids of this package start.
@@ -56,7 +66,11 @@ func New(o Options) (provider.Provider, error) {
 	if o.Batch < 0 || o.Batch > MaxBatch {
 		return nil, fmt.Errorf("spidra: a batch carries 1 to %d URLs, not %d", MaxBatch, o.Batch)
 	}
-	p := spidra{base: base, fields: maps.Clone(o.Fields), batch: cmp.Or(o.Batch, MaxBatch), crawl: o.Crawl, bearer: o.Bearer}
+	plan, err := o.Plan.whole()
+	if err != nil {
+		return nil, err
+	}
+	p := spidra{plan: plan, base: base, fields: maps.Clone(o.Fields), batch: cmp.Or(o.Batch, MaxBatch), crawl: o.Crawl, bearer: o.Bearer}
 	p.batchPath = "/" + strings.Trim(cmp.Or(o.BatchPath, "/batch/scrape"), "/")
 	if p.batchPath == "/" || strings.ContainsAny(p.batchPath, "?#%\\ ") || strings.Contains(p.batchPath, "..") {
 		return nil, errors.New("spidra: the path of batches must be a plain path like /batch/scrape")
@@ -104,6 +118,7 @@ func pages(v any) int {
 
 type spidra struct {
 	base      string
+	plan      Plan // without zeros
 	batchPath string
 	fields    map[string]any
 	actions   any
@@ -117,14 +132,19 @@ type spidra struct {
 
 func (spidra) Name() string { return name }
 
-// The platform's limits (sheet section 8).
-const (
-	rateLimit      = 300
-	rateWindow     = 15 * time.Minute
-	pendingScrapes = 10
-	pendingBatches = 50
-	pendingCrawls  = 5
-)
+// documented are the platform's limits where nothing else is configured (sheet section 8).
+var documented = Plan{RateLimit: 300, RateWindow: 15 * time.Minute, Scrapes: 10, Batches: 50, Crawls: 5}
+
+// whole is the plan with what it leaves open filled in.
+func (p Plan) whole() (Plan, error) {
+	if min(p.RateLimit, p.Scrapes, p.Batches, p.Crawls) < 0 || p.RateWindow < 0 {
+		return Plan{}, errors.New("spidra: a limit of the plan cannot be negative")
+	}
+	return Plan{
+		RateLimit: cmp.Or(p.RateLimit, documented.RateLimit), RateWindow: cmp.Or(p.RateWindow, documented.RateWindow),
+		Scrapes: cmp.Or(p.Scrapes, documented.Scrapes), Batches: cmp.Or(p.Batches, documented.Batches), Crawls: cmp.Or(p.Crawls, documented.Crawls),
+	}, nil
+}
 
 // Credits, in the platform's unit. The newer price list stands for what was charged where an answer does not tell; the
 // older, dearer one for what may be charged. Tokens of a model are priced by no list and come on top.
@@ -145,12 +165,12 @@ func (p spidra) Facts() provider.Facts {
 		PollFirst: 5 * time.Second, PollMax: 15 * time.Second,
 		DefaultWait: 30 * time.Second, BusyWait: 60 * time.Second,
 		WorstCredits: float64(p.pages * (worstURLCredits + worstCaptchaCredits)),
-		BatchMax:     p.batch, RateLimit: rateLimit, RateWindow: rateWindow, PollsCount: true, NoStatus: true, FindsLost: true,
-		Single: provider.JobKind{Name: kindScrape, Pending: pendingScrapes},
-		Batch:  provider.JobKind{Name: kindBatch, Pending: pendingBatches},
+		BatchMax:     p.batch, RateLimit: p.plan.RateLimit, RateWindow: p.plan.RateWindow, PollsCount: true, NoStatus: true, FindsLost: true,
+		Single: provider.JobKind{Name: kindScrape, Pending: p.plan.Scrapes},
+		Batch:  provider.JobKind{Name: kindBatch, Pending: p.plan.Batches},
 	}
 	if p.crawl {
-		f.Single = provider.JobKind{Name: kindCrawl, Pending: pendingCrawls}
+		f.Single = provider.JobKind{Name: kindCrawl, Pending: p.plan.Crawls}
 	}
 	if p.batch == 1 {
 		f.Batch = f.Single
@@ -160,8 +180,8 @@ func (p spidra) Facts() provider.Facts {
 
 // Profile clamps a reset to the length of the window: the platform documents a Unix time, its own client reads seconds left.
 // A 429 with room in the window is about the queue of jobs, so it does not wait for the window.
-func (spidra) Profile() limits.Profile {
-	return limits.Profile{Name: name, WaitFields: []string{"retry_after"}, MaxReset: rateWindow}
+func (p spidra) Profile() limits.Profile {
+	return limits.Profile{Name: name, WaitFields: []string{"retry_after"}, MaxReset: p.plan.RateWindow}
 }
 
 // submits is the kind of job that a submit of n tasks becomes.

@@ -165,6 +165,8 @@ func TestNewRefuses(t *testing.T) {
 		"a batch of less than none":      {Batch: -1},
 		"actions in a batch":             {Batch: 10, Fields: map[string]any{"actions": []any{}}},
 		"actions in a crawl":             {Crawl: true, Fields: map[string]any{"actions": []any{}}},
+		"a plan of less than nothing":    {Plan: Plan{RateLimit: -1}},
+		"a queue of less than nothing":   {Plan: Plan{Crawls: -1}},
 		"a batch path that leads away":   {BatchPath: "/../x"},
 		"a batch path with a query":      {BatchPath: "/batch?x=1"},
 		"a batch path that is no path":   {BatchPath: "/"},
@@ -203,6 +205,22 @@ func TestFacts(t *testing.T) {
 			f.DefaultWait != 30*time.Second || f.BusyWait != time.Minute || f.PollFirst < 5*time.Second || f.PollMax != 15*time.Second || f.AccountScope != "account" {
 			t.Errorf("%s: %+v", name, f)
 		}
+	}
+}
+
+// TestPlan: what a plan allows is configured, and no constant; what is left out stays as documented.
+func TestPlan(t *testing.T) {
+	f := made(t, Options{Plan: Plan{RateLimit: 1000, RateWindow: time.Hour, Scrapes: 20, Batches: 100}}).Facts()
+	if f.RateLimit != 1000 || f.RateWindow != time.Hour || f.Single.Pending != 20 || f.Batch.Pending != 100 {
+		t.Errorf("%+v", f)
+	}
+	if f = made(t, Options{Crawl: true, Plan: Plan{RateLimit: 60, Crawls: 2}}).Facts(); f.RateLimit != 60 || f.RateWindow != 15*time.Minute || f.Single.Pending != 2 {
+		t.Errorf("%+v", f)
+	}
+	r := answer(429, ``)
+	r.Header = http.Header{"Ratelimit-Reset": {"5000"}}
+	if reply := made(t, Options{Plan: Plan{RateWindow: time.Hour}}).Read(submit(one), r); reply.Signal.Wait != limits.Some(time.Hour) {
+		t.Errorf("a reset in a longer window: %+v", reply.Signal)
 	}
 }
 

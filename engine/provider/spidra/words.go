@@ -41,8 +41,6 @@ func stateOf(raw json.RawMessage) state {
 	return stateUnknown
 }
 
-func said(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
-
 // errorText is the reason that an answer, an item or a page gives, in whichever field of the several that are in use.
 func errorText(object map[string]json.RawMessage) string {
 	if text := cmp.Or(provider.Text(object["message"]), provider.Text(object["error"]), provider.Text(object["error_message"])); text != "" {
