@@ -142,7 +142,7 @@ func (m *Machine) polled(now time.Time, c *Call, r *provider.Reply) {
 		blamed, _ = m.blame(now, c, r)
 	case refused:
 		d := Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, nil))
-		m.countRefusal(r.Outcome, r.Layer)
+		m.countRefusal(&c.slots, r.Outcome, r.Layer)
 		wait = max(d.Wait, budget.Wait(1, m.rng))
 	case r.Outcome == provider.Denied:
 		m.stop(c, Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, nil)), r)
