@@ -150,12 +150,12 @@ func (s *state) cooldowns() ([]CooldownRow, int) {
 	}
 	for _, b := range s.budgets {
 		if b.Until.After(s.at) {
-			add(CooldownRow{b.Scope, b.Key, b.Until, b.Full, b.Cause, b.Layer, b.FailedProbes})
+			add(CooldownRow{b.Scope, b.Key, b.Until, b.Full, b.Cause, b.Layer, b.Announced, b.FailedProbes})
 		}
 	}
 	for d := range s.cooling {
 		if in := &d.in; in.Until.After(s.at) {
-			add(CooldownRow{"domain", in.Domain, in.Until, in.Full, in.Cause, in.Layer, in.FailedProbes})
+			add(CooldownRow{"domain", in.Domain, in.Until, in.Full, in.Cause, in.Layer, in.Announced, in.FailedProbes})
 		}
 	}
 	return rows, total

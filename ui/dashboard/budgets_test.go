@@ -25,16 +25,16 @@ func TestPausingAKeyFromItsPane(t *testing.T) {
 
 	// The selection is the name: it stays with the key when rows before it come and go.
 	d.source.change(func(f *view.Frame) {
-		f.Budgets = append([]view.BudgetRow{{Scope: "credential", Key: "another"}}, f.Budgets...)
+		f.Budgets = append([]view.BudgetRow{{Scope: "credential", Key: "another", State: view.StateCool}}, f.Budgets...)
 	})
 	d.advance(time.Second)
 	d.sees("▶ spare")
 	d.press("G", "j")
-	d.sees("▶ provider")
+	d.sees("▶ tenant")
 	d.press("g", "k")
 	d.sees("▶ another")
 	d.press("c")
-	d.sees("credential another is not stopped and does not cool")
+	d.sees("credential another: one probe is the next to go or out already")
 }
 
 // TestProbesOfKeysAndAccounts is the reducer's table for r and c on the pane of what is left.
@@ -93,8 +93,8 @@ func TestAProbeIsAskedForOnItsPaneOnly(t *testing.T) {
 		w, h  int
 		sees  string
 	}{
-		{"another pane", sample.Platform(), 120, 36, "a key or account is probed: Tab to Remaining"},
-		{"no panes", sample.Platform(), 80, 24, "keys and accounts are chosen on panes"},
+		{"another pane", sample.Platform(), 120, 36, "a key or account is probed where it is chosen: B shows them"},
+		{"no panes", sample.Platform(), 80, 24, "a key or account is probed where it is chosen: B shows them"},
 		{"no keys", sample.Normal(), 120, 36, "there is no key or account to probe"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -121,4 +121,87 @@ func TestTheFooterOffersAProbeWhereOneCanBeAskedFor(t *testing.T) {
 		t.Errorf("an account that works is selected: %q", footer())
 	}
 	d.seesNot("r: probe")
+}
+
+// TestBudgetsOfEveryScopeAtEverySize is how a terminal without panes comes to keys and accounts: B shows them, p and r act on
+// the row under the cursor with the same acts as on the Overview.
+func TestBudgetsOfEveryScopeAtEverySize(t *testing.T) {
+	cmd := func(verb engine.Verb, scope, key string) engine.Command {
+		return engine.Command{Verb: verb, Scope: scope, Key: key}
+	}
+	tests := []struct {
+		name string
+		keys []string
+		want []engine.Command
+		sees []string
+	}{
+		{"from the Overview to the keys", []string{"B"}, nil, []string{"credential (B)", "▶  ◔ COOL  main"}},
+		{"from the domains to the keys", []string{"2", "B"}, nil, []string{"credential (B)"}},
+		{"the second is the accounts", []string{"B", "B"}, nil, []string{"account (B)", "night-p"}},
+		{"then the tenants", []string{"B", "B", "B"}, nil, []string{"tenant (B)", "▶  ● RUN   acme"}},
+		{"then what is the platform's", []string{"B", "B", "B", "B"}, nil, []string{"platform (B)", "ip spidra"}},
+		{"and the domains again", []string{"B", "B", "B", "B", "B"}, nil, []string{"domain (B)", "forum-c"}},
+		{"p pauses a key", []string{"B", "p"}, []engine.Command{cmd(engine.Pause, "credential", "main")}, []string{"paused credential main"}},
+		{"p resumes a paused one", []string{"B", "G", "p"}, []engine.Command{cmd(engine.Resume, "credential", "spare")}, []string{"resumed credential spare"}},
+		{"r on a stopped key", []string{"B", "j", "r"}, []engine.Command{cmd(engine.EndCooldown, "credential", "old")}, []string{"asked for one probe of"}},
+		{"r on a key of a stopped account asks for the account", []string{"B", "j", "j", "r"}, []engine.Command{cmd(engine.EndCooldown, "account", "night-plan")}, []string{"asked for one probe of account"}},
+		{"a key of a stopped account says so", []string{"B", "j", "j"}, nil, []string{"account night-plan is stopped"}},
+		{"r on an account", []string{"B", "B", "r"}, []engine.Command{cmd(engine.EndCooldown, "account", "night-plan")}, []string{"asked for one probe of account"}},
+		{"c on a window that cools asks first", []string{"B", "B", "B", "B", "c"}, nil, []string{"End the cooldown of ip spidra?"}},
+		{"and ends it", []string{"B", "B", "B", "B", "c", "e"}, []engine.Command{cmd(engine.EndCooldown, "ip", "spidra")}, nil},
+		{"p on the program is the run's pause", []string{"B", "B", "B", "B", "j", "p"}, []engine.Command{{Verb: engine.PauseRun}}, nil},
+		{"a key of the domains says where it works", []string{"B", "["}, nil, []string{"[ (limit down) is for domains: 2, then B"}},
+		{"y copies the key's name", []string{"B", "y"}, nil, []string{"copied main"}},
+	}
+	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 10}} {
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				d := drive(t, sample.Keys(), size[0], size[1])
+				d.press(tt.keys...)
+				d.did(tt.want...)
+				for _, s := range tt.sees {
+					if size[0] < 80 { // a line holds the beginning
+						s = s[:min(len(s), 16)]
+					}
+					d.sees(s)
+				}
+			})
+		}
+	}
+}
+
+func TestBudgetsThatAreNotThere(t *testing.T) {
+	d := drive(t, sample.Normal(), 80, 24)
+	d.press("B")
+	d.sees("a direct run has no keys")
+	d.press("j", "G", "p", "u", "r", "c", "y", "|", "|")
+	d.did()
+	d.press("p")
+	d.sees("no credential is told")
+	d.press("B", "B")
+	d.sees("no task names a tenant")
+	d.press("p")
+	d.sees("no tenant is told")
+}
+
+// TestARowThatNobodyChoseStaysSelected: what comes to the top of the list must not be what the next key acts on.
+func TestARowThatNobodyChoseStaysSelected(t *testing.T) {
+	d := drive(t, sample.Keys(), 80, 24)
+	d.press("B")
+	d.sees("▶  ◔ COOL  main")
+	d.source.change(func(f *view.Frame) {
+		f.Budgets = append([]view.BudgetRow{{Scope: "credential", Key: "above", State: view.StateCool}}, f.Budgets...)
+	})
+	d.advance(time.Second)
+	d.press("p")
+	d.did(engine.Command{Verb: engine.Pause, Scope: "credential", Key: "main"})
+}
+
+func TestEnterOnAKeyShowsItAmongTheOthers(t *testing.T) {
+	d := drive(t, sample.Keys(), 120, 36)
+	d.press("tab", "tab", "tab", "tab", "j", "j", "enter")
+	d.sees("Budgets: credential")
+	d.sees("▶  × BLOCK night")
+	d.press("1", "enter")
+	d.sees("Domains")
 }

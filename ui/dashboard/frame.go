@@ -116,6 +116,9 @@ func (m *Model) refresh() {
 	}
 	m.settle()
 	m.remember()
+	if m.list.OnBudgets(m.data, m.tab) {
+		m.list.Settle(m.data, m.tab)
+	}
 }
 
 // settle makes sure that a row in the data is selected: between two questions the engine may have moved on.

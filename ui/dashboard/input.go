@@ -68,11 +68,17 @@ func (m *Model) mode() keys.Mode {
 }
 
 func (m *Model) screenMode() keys.Mode {
-	if m.tab == screen.Domains {
+	switch {
+	case m.list.Shared(m.tab):
+		return keys.Shared
+	case m.tab == screen.Budgets:
 		return keys.Domains
 	}
 	return keys.Overview
 }
+
+// elsewhere says how to come to the mode in which a key does something.
+var elsewhere = map[keys.Mode]string{keys.Overview: "the Overview: 1", keys.Domains: "domains: 2, then B until they show", keys.Shared: "keys, accounts and others: B"}
 
 func (m *Model) textMode() bool { return m.help != nil && m.ask == nil || m.prompt != nil }
 
@@ -140,6 +146,10 @@ func (m *Model) press(key string) tea.Cmd {
 			}
 		case m.textMode():
 			m.edit(m.pressed)
+		case mode == m.screenMode():
+			if other, does, ok := keys.Elsewhere(mode, key); ok {
+				m.say(themes.Dim, keys.Show(key)+" ("+string(does)+") is for "+elsewhere[other], "")
+			}
 		}
 		return nil
 	}

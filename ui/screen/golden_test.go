@@ -31,10 +31,17 @@ func TestGoldenFrames(t *testing.T) {
 		{"overview-platform", Overview, platform},
 		{"overview-key", Overview, func(p *Picture) {
 			platform(p)
-			p.List.Pane, p.List.Budget = paneCapacity, p.Data.Budgets[1]
+			p.List.Pane, p.List.Budget = paneCapacity, BudgetID{"credential", "spare"}
 		}},
-		{"domains", Domains, pictures()["detail"]},
-		{"help", Domains, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
+		{"domains", Budgets, pictures()["detail"]},
+		{"keys", Budgets, func(p *Picture) {
+			pictures()["keys"](p)
+			p.List.Budget = BudgetID{"credential", "night"}
+		}},
+		{"platform", Budgets, func(p *Picture) {
+			p.Data, p.List.Scope = Take(sample.Keys()), scopePlatform
+		}},
+		{"help", Budgets, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
 		{"stopped", Overview, pictures()["stopped"]},
 		{"norun", Overview, pictures()["empty"]},
 	} {
@@ -47,8 +54,11 @@ func TestGoldenFrames(t *testing.T) {
 				p := newPicture(look, c.tab, size[0], size[1])
 				c.prepare(p)
 				mode := keys.Overview
-				if c.tab == Domains {
+				if c.tab == Budgets {
 					mode = keys.Domains
+				}
+				if p.List.Shared(c.tab) {
+					mode = keys.Shared
 				}
 				if p.Over != nil {
 					mode = keys.HelpMode
