@@ -54,6 +54,7 @@ type Frame struct {
 	ETA       ETA
 	Alerts    []Alert // newest first, at most 50; numbered; must not be missed
 	Detail    *DomainDetail
+	Evidence  *Evidence // with Query.Evidence
 	Health    Health
 }
 
@@ -265,4 +266,5 @@ type Query struct {
 	Selected string        // a domain: DomainWindow.Index and Frame.Detail are about it
 	Hold     bool          // keep the order of the last answer (numbers go on): nothing moves under the hand
 	Range    time.Duration // of the chart; zero: the whole run in at most 120 bins
+	Evidence bool          // also Frame.Evidence
 }

@@ -89,6 +89,9 @@ func (s *state) picture(q Query) *Frame {
 	f.Caps = s.capRows(f.ETA)
 	f.Cooldowns, f.Cooling = s.cooldowns()
 	f.Domains = s.window(q)
+	if q.Evidence {
+		f.Evidence = s.evidence()
+	}
 	if d := s.domains[q.Selected]; d != nil {
 		f.Detail = d.detail(s)
 	}

@@ -1,0 +1,105 @@
+package view
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// platform: a 429 of the platform itself is about the account, the address or the queue of jobs, whatever the target.
+func (d *diagnosis) platform() {
+	hit := ""
+	if d.e.Hit > 0 {
+		hit = ", on work for " + plural(d.e.Hit, "domain")
+	}
+	for _, l := range []struct{ layer, what, scope, do string }{
+		{"account", "its limit of concurrent work", "credential", "hold the total in flight under it: max_in_flight of the credential; look who else uses the account"},
+		{"rate", "its request rate from this address", "ip", "fewer requests, not slower pages: larger batches (--batch); submits go on when the window opens"},
+		{"pending", "the number of jobs that wait there", "pending", "nothing at once: submits wait until jobs end, polls go on; larger batches need fewer jobs"},
+	} {
+		r := d.layer(l.layer)
+		if r.Recent == 0 {
+			continue
+		}
+		d.say("warn", FitsUnrelated, counted(r)+" by the platform for "+l.what+hit+d.numbers(l.scope), l.do)
+	}
+}
+
+// counted is the refusals of a layer in words.
+func counted(r LayerRow) string {
+	s := strconv.FormatInt(r.Recent, 10) + " x 429 in 15 min"
+	if r.PerMin >= 0.1 {
+		s += fmt.Sprintf(" (%.1f a minute)", r.PerMin)
+	}
+	return s
+}
+
+// numbers is what the budgets of a scope have in flight and left.
+func (d *diagnosis) numbers(scope string) string {
+	var words []string
+	n := 0
+	for _, b := range d.f.Budgets {
+		if b.Scope != scope {
+			continue
+		}
+		if n++; n > namesTold {
+			continue
+		}
+		s := b.Key + " " + strconv.Itoa(b.InFlight)
+		if b.Limit > 0 {
+			s += " of " + strconv.Itoa(b.Limit)
+		}
+		s += " in flight"
+		if m := b.Remaining; m.Known && m.HasLimit {
+			s += fmt.Sprintf(" and %d of %d left", m.Remaining, m.Limit)
+		}
+		words = append(words, s)
+	}
+	if n == 0 {
+		return ""
+	}
+	return "; " + some(words, n)
+}
+
+// targets: sites that refuse are each their own matter, unless it is most of them at once: then they see something of ours
+// that they have in common.
+func (d *diagnosis) targets() {
+	r := d.layer("target")
+	if r.Recent == 0 {
+		return
+	}
+	total := max(d.f.Domains.Total, d.e.Refusers)
+	if d.e.Refusers >= unrelatedLeast && 2*d.e.Refusers >= total {
+		d.say("warn", FitsUnrelated, fmt.Sprintf("%s by %d of %d sites; most by %s", counted(r), d.e.Refusers, total, d.worst()),
+			"look at what they share: this address, the user agent, the total in flight (--max-in-flight); lower that before single sites")
+		return
+	}
+	for i, x := range d.e.Worst {
+		if i == namesTold {
+			break
+		}
+		s := fmt.Sprintf("%s: %d x 429 in 15 min", x.Domain, x.Recent)
+		if i == 0 {
+			if others := total - d.e.Refusers; others > 0 {
+				s += ", none by " + plural(others, "other site")
+			}
+		}
+		if x.Limit > 0 {
+			s += fmt.Sprintf("; held at %d in flight now", x.Limit)
+		}
+		if x.Learned != "" {
+			s += "; learned: " + x.Learned
+		}
+		d.say("warn", FitsOneTarget, s, "lower this site's rate ([ on its row, or its rate in the config), and look for its API or its crawling policy")
+	}
+	if len(d.e.Worst) == 0 { // nobody asked for the evidence by domain
+		d.say("warn", FitsOneTarget, counted(r)+" by targets", "sort the domains by 429 and lower the rate of the first")
+	}
+}
+
+func (d *diagnosis) worst() string {
+	var words []string
+	for _, x := range d.e.Worst {
+		words = append(words, x.Domain+" "+strconv.FormatInt(x.Recent, 10))
+	}
+	return some(words, len(words))
+}
