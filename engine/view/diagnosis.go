@@ -28,7 +28,7 @@ const (
 	FitsWorkers   = "429 rate grows after adding workers"
 	FitsAccess    = "403 or challenge page"
 
-	FitsKey      = "key or account refused by the platform"
+	FitsKey      = "key or account refused"
 	FitsBusy     = "503 with or without a wait"
 	FitsFaults   = "no answer, or one that is no good"
 	FitsPaused   = "paused by you"
@@ -123,15 +123,23 @@ func (d *diagnosis) storage() {
 
 // keys: what the platform refuses to a key or an account is no rate limit, and waiting does not end it.
 func (d *diagnosis) keys() {
+	var refused, spent []string
 	for _, b := range d.f.Budgets {
-		if b.Stopped == "" {
-			continue
+		said := b.Scope + " " + b.Key + " is stopped: " + b.Stopped + d.keysOf(b)
+		switch {
+		case b.Stopped == "":
+		case strings.HasPrefix(b.Stopped, "quota"):
+			spent = append(spent, said)
+		default:
+			refused = append(refused, said)
 		}
-		do := "mend the key (scrapetop doctor tries it), then r on its row sends one probe"
-		if strings.HasPrefix(b.Stopped, "quota") {
-			do = "top up or wait for the next period, then r on its row sends one probe"
-		}
-		d.say("error", FitsKey, b.Scope+" "+b.Key+" is stopped: "+b.Stopped+d.keysOf(b), do+"; its work stays pending")
+	}
+	const probe = ", then r on its row sends one probe; its work stays pending"
+	if len(refused) > 0 {
+		d.say("error", FitsKey, strings.Join(refused, "; "), "mend the key (scrapetop doctor tries it)"+probe)
+	}
+	if len(spent) > 0 {
+		d.say("error", FitsKey, strings.Join(spent, "; "), "top up or wait for the next period"+probe)
 	}
 }
 
@@ -143,10 +151,13 @@ func (d *diagnosis) keysOf(b BudgetRow) string {
 			keys = append(keys, k.Key)
 		}
 	}
-	if len(keys) == 0 {
+	switch len(keys) {
+	case 0:
 		return ""
+	case 1:
+		return ", and with it the key " + keys[0]
 	}
-	return "; its " + plural(len(keys), "key") + " (" + some(keys, len(keys)) + ") start nothing"
+	return ", and with it the keys " + some(keys, len(keys))
 }
 
 func (d *diagnosis) paused() {

@@ -84,7 +84,7 @@ func TestEachRowOfTheTable(t *testing.T) {
 		},
 		{
 			FitsUnrelated, "warn", func(f *Frame) { f.refuse("account", 31); f.Evidence.Hit = 7 },
-			[]string{"31 x 429 in 15 min (2.1 a minute)", "for 7 domains", "main 4 of 5 in flight and 1 of 5 left"}, "max_in_flight of the credential",
+			[]string{"31 x 429 in 15 min (2.1 a minute)", "for 7 domains", "main 4 of 5 in flight and 1 of 5 free"}, "max_in_flight of the credential",
 			map[string]func(*Frame){
 				"one site refuses":     func(f *Frame) { site(f, 31, 1) },
 				"busy is no 429":       func(f *Frame) { f.refuse("busy", 31) },
@@ -106,7 +106,7 @@ func TestEachRowOfTheTable(t *testing.T) {
 		},
 		{
 			FitsOneTarget, "warn", func(f *Frame) { site(f, 27, 1) },
-			[]string{"forum.example: 27 x 429", "none by 9 other sites", "held at 3 in flight", "learned: 3 in flight"}, "crawling policy",
+			[]string{"forum.example 27 x 429", "none by 9 other sites", "held at 3 in flight", "learned: 3 in flight"}, "crawling policy",
 			map[string]func(*Frame){
 				"the platform refuses":   func(f *Frame) { f.refuse("account", 27); f.Evidence.Hit = 1 },
 				"half of the sites":      func(f *Frame) { site(f, 27, 5) },
@@ -173,7 +173,7 @@ func TestEachRowOfTheTable(t *testing.T) {
 		},
 		{
 			FitsKey, "error", func(f *Frame) { f.Budgets[0].Stopped = "quota: no credits are left" },
-			[]string{"account plan is stopped: quota: no credits are left", "its 1 key (main) start nothing"}, "top up",
+			[]string{"account plan is stopped: quota: no credits are left", "and with it the key main"}, "top up",
 			map[string]func(*Frame){"it cools": func(f *Frame) { f.Budgets[0].State = StateCool }},
 		},
 		{
@@ -257,7 +257,7 @@ func TestNothingWrongIsAFindingToo(t *testing.T) {
 		}, "the window of 300 requests is spent, it opens in 20 s"},
 		{"sites' ceilings", func(f *Frame) {
 			f.Domains.Rows = []DomainRow{{Queue: 9, Limit: 2, InFlight: 2}, {Limit: 2, InFlight: 2}}
-		}, "1 domain at their ceiling"},
+		}, "1 domain with work at the ceiling in flight"},
 		{"no work", func(f *Frame) { f.Counts.Pending, f.Counts.Remote = 0, 3 }, "nothing waits: 6 in flight, 3 at the platform"},
 		{"input", func(f *Frame) { f.Counts.Pending, f.Run.Loading = 0, true }, "still being read"},
 		{"stopping", func(f *Frame) { f.Run.State = "draining" }, "it is stopping"},

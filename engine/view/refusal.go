@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // platform: a 429 of the platform itself is about the account, the address or the queue of jobs, whatever the target.
@@ -33,15 +34,11 @@ func counted(r LayerRow) string {
 	return s
 }
 
-// numbers is what the budgets of a scope have in flight and left.
+// numbers is what the budgets of a scope that were refused, or work, have in flight and left.
 func (d *diagnosis) numbers(scope string) string {
 	var words []string
-	n := 0
 	for _, b := range d.f.Budgets {
-		if b.Scope != scope {
-			continue
-		}
-		if n++; n > namesTold {
+		if b.Scope != scope || b.InFlight == 0 && b.Refused.Limited() == 0 {
 			continue
 		}
 		s := b.Key + " " + strconv.Itoa(b.InFlight)
@@ -49,15 +46,19 @@ func (d *diagnosis) numbers(scope string) string {
 			s += " of " + strconv.Itoa(b.Limit)
 		}
 		s += " in flight"
-		if m := b.Remaining; m.Known && m.HasLimit {
+		switch m := b.Remaining; {
+		case !m.Known || !m.HasLimit:
+		case m.Kind == "concurrency":
+			s += fmt.Sprintf(" and %d of %d free", m.Remaining, m.Limit)
+		default:
 			s += fmt.Sprintf(" and %d of %d left", m.Remaining, m.Limit)
 		}
 		words = append(words, s)
 	}
-	if n == 0 {
+	if len(words) == 0 {
 		return ""
 	}
-	return "; " + some(words, n)
+	return "; " + some(words, len(words))
 }
 
 // targets: sites that refuse are each their own matter, unless it is most of them at once: then they see something of ours
@@ -73,23 +74,26 @@ func (d *diagnosis) targets() {
 			"look at what they share: this address, the user agent, the total in flight (--max-in-flight); lower that before single sites")
 		return
 	}
-	for i, x := range d.e.Worst {
-		if i == namesTold {
-			break
-		}
-		s := fmt.Sprintf("%s: %d x 429 in 15 min", x.Domain, x.Recent)
-		if i == 0 {
-			if others := total - d.e.Refusers; others > 0 {
-				s += ", none by " + plural(others, "other site")
-			}
-		}
+	var each []string
+	for _, x := range d.e.Worst[:min(len(d.e.Worst), namesTold)] {
+		s := fmt.Sprintf("%s %d x 429", x.Domain, x.Recent)
 		if x.Limit > 0 {
-			s += fmt.Sprintf("; held at %d in flight now", x.Limit)
+			s += fmt.Sprintf(", held at %d in flight", x.Limit)
 		}
 		if x.Learned != "" {
-			s += "; learned: " + x.Learned
+			s += ", learned: " + x.Learned
 		}
-		d.say("warn", FitsOneTarget, s, "lower this site's rate ([ on its row, or its rate in the config), and look for its API or its crawling policy")
+		each = append(each, s)
+	}
+	if len(each) > 0 {
+		s := strings.Join(each, "; ")
+		if more := d.e.Refusers - len(each); more > 0 {
+			s += "; " + plural(more, "more site")
+		}
+		if others := total - d.e.Refusers; others > 0 {
+			s += "; none by " + plural(others, "other site")
+		}
+		d.say("warn", FitsOneTarget, s, "lower the site's rate ([ on its row, or its rate in the config), and look for its API or its crawling policy")
 	}
 	if len(d.e.Worst) == 0 { // nobody asked for the evidence by domain
 		d.say("warn", FitsOneTarget, counted(r)+" by targets", "sort the domains by 429 and lower the rate of the first")

@@ -55,6 +55,8 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		m.open()
 	case keys.Scope:
 		m.turnScope()
+	case keys.Diagnosis:
+		m.openDiagnosis()
 	case keys.LastScreen:
 		m.show(m.last)
 	case keys.Close:

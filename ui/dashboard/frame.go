@@ -88,6 +88,7 @@ func (m *Model) query() view.Query {
 	return view.Query{
 		Offset: max(m.list.Top-page, 0), Limit: max(3*page, 50), Sort: m.list.Sort, Reverse: m.list.Reverse,
 		Filter: m.list.Filter, Faults: m.list.Faults, Selected: m.list.Selected, Hold: m.holding(), Range: m.chart,
+		Evidence: m.reading != nil,
 	}
 }
 

@@ -61,6 +61,8 @@ func (m *Model) mode() keys.Mode {
 		return keys.HelpMode
 	case m.menu != nil:
 		return keys.Menu
+	case m.reading != nil:
+		return keys.Diagnosed
 	case m.prompt != nil:
 		return keys.FilterRow
 	}
@@ -175,6 +177,8 @@ func (m *Model) press(key string) tea.Cmd {
 		return m.inHelp(action)
 	case keys.Menu:
 		return m.inMenu(action)
+	case keys.Diagnosed:
+		return m.inDiagnosis(action)
 	case keys.FilterRow:
 		return m.inPrompt(action)
 	}
@@ -322,7 +326,7 @@ func (m *Model) answer(i int) tea.Cmd {
 
 // closeOver closes what is drawn over the screen.
 func (m *Model) closeOver() {
-	m.ask, m.help, m.menu, m.over = nil, nil, nil, nil
+	m.ask, m.help, m.menu, m.reading, m.over = nil, nil, nil, nil, nil
 	m.changed()
 }
 

@@ -61,7 +61,7 @@ func (m *Model) freeze() {
 		return
 	}
 	q := m.query()
-	q.Offset, q.Limit = max(m.index-500, 0), 1000
+	q.Offset, q.Limit, q.Evidence = max(m.index-500, 0), 1000, true
 	m.take(q)
 	m.settle()
 	m.frozenAt = m.now

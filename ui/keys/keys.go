@@ -19,9 +19,10 @@ const (
 	LastPane     Action = "last pane" // in a dialog: the last button
 	ShowOverview Action = "overview"
 	ShowBudgets  Action = "budgets"
-	Scope        Action = "scope" // of the budgets shown
-	Open         Action = "open"  // in a dialog: press the button; in a text field: take what was typed
-	Close        Action = "close" // close what is open, else clear the filter, else go back
+	Scope        Action = "scope"     // of the budgets shown
+	Diagnosis    Action = "diagnosis" // open it; in it: close it
+	Open         Action = "open"      // in a dialog: press the button; in a text field: take what was typed
+	Close        Action = "close"     // close what is open, else clear the filter, else go back
 	LastScreen   Action = "last screen"
 
 	Tag         Action = "tag"
@@ -71,12 +72,15 @@ const (
 	Shared    Mode = "shared budgets" // the Budgets screen with the budgets that are no domain's
 	HelpMode  Mode = "help"           // the help, which is also a search field
 	FilterRow Mode = "filter"         // a text field
-	Menu      Mode = "menu"           // a short list to choose from: sort column, alerts
+	Diagnosed Mode = "diagnosis"
+	Menu      Mode = "menu" // a short list to choose from: sort column, alerts
 	Dialog    Mode = "dialog"
 )
 
 // Modes returns all modes.
-func Modes() []Mode { return []Mode{Overview, Domains, Shared, HelpMode, FilterRow, Menu, Dialog} }
+func Modes() []Mode {
+	return []Mode{Overview, Domains, Shared, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
+}
 
 // Group is a heading in the help.
 type Group string

@@ -1,9 +1,10 @@
 package keys
 
 var (
-	everywhere = []Mode{Overview, Domains, Shared, HelpMode, FilterRow, Menu, Dialog}
+	everywhere = []Mode{Overview, Domains, Shared, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
 	screens    = []Mode{Overview, Domains, Shared}
-	lists      = []Mode{Overview, Domains, Shared, Menu}
+	rows       = []Mode{Overview, Domains, Shared, Menu}
+	lists      = []Mode{Overview, Domains, Shared, Diagnosed, Menu}
 	texts      = []Mode{HelpMode, FilterRow}
 	domains    = []Mode{Domains}
 	overview   = []Mode{Overview}
@@ -13,15 +14,17 @@ var (
 )
 
 var table = []Binding{
-	{Action: Down, Keys: []string{"j", "down"}, Modes: lists, Group: GroupMove, Help: "line down", Synonyms: []string{"scroll", "cursor"}},
+	{Action: Down, Keys: []string{"j", "down"}, Modes: []Mode{Diagnosed}, Group: GroupMove, Help: "line down",
+		Label: "Scroll", Foot: "j k", Rank: 2},
+	{Action: Down, Keys: []string{"j", "down"}, Modes: rows, Group: GroupMove, Help: "line down", Synonyms: []string{"scroll", "cursor"}},
 	{Action: Up, Keys: []string{"k", "up"}, Modes: lists, Group: GroupMove, Help: "line up", Synonyms: []string{"scroll", "cursor"}},
 	{Action: Down, Keys: []string{"down"}, Modes: texts, Group: GroupMove, Help: "line down",
 		Label: "Move", Foot: "↑ ↓", Rank: 3},
 	{Action: Up, Keys: []string{"up"}, Modes: texts, Group: GroupMove, Help: "line up"},
 	{Action: HalfDown, Keys: []string{"ctrl+d"}, Modes: lists, Group: GroupMove, Help: "half a page down", Synonyms: []string{"scroll"}},
 	{Action: HalfUp, Keys: []string{"ctrl+u"}, Modes: lists, Group: GroupMove, Help: "half a page up", Synonyms: []string{"scroll"}},
-	{Action: PageDown, Keys: []string{"pgdown"}, Modes: []Mode{Overview, Domains, Shared, HelpMode, Menu}, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
-	{Action: PageUp, Keys: []string{"pgup"}, Modes: []Mode{Overview, Domains, Shared, HelpMode, Menu}, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
+	{Action: PageDown, Keys: []string{"pgdown"}, Modes: []Mode{Overview, Domains, Shared, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
+	{Action: PageUp, Keys: []string{"pgup"}, Modes: []Mode{Overview, Domains, Shared, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
 	{Action: Top, Keys: []string{"g", "home"}, Modes: lists, Group: GroupMove, Help: "first line", Synonyms: []string{"begin", "start"}},
 	{Action: Bottom, Keys: []string{"G", "end"}, Modes: lists, Group: GroupMove, Help: "last line", Synonyms: []string{"finish"}},
 	{Action: ColumnsLeft, Keys: []string{"h", "left"}, Modes: domains, Group: GroupMove, Help: "columns to the left", Synonyms: []string{"scroll", "sideways"}},
@@ -36,6 +39,9 @@ var table = []Binding{
 	{Action: ShowBudgets, Keys: []string{"2"}, Modes: screens, Group: GroupMove, Help: "budgets", Synonyms: []string{"screen", "tab", "domains", "hosts", "sites", "limits"}},
 	{Action: Scope, Keys: []string{"B"}, Modes: screens, Group: GroupMove, Help: "budgets of the next scope: domain, credential, account, tenant, platform",
 		Synonyms: []string{"keys", "accounts", "tenants", "provider", "group"}, Label: "Scope", Rank: 6},
+	{Action: Diagnosis, Keys: []string{"i"}, Modes: screens, Group: GroupMove, Help: "diagnosis: what holds the run back, on which evidence, and what helps",
+		Synonyms: []string{"why", "429", "cause", "troubleshoot", "advice", "explain", "info"}, Label: "Why", Rank: 5},
+	{Action: Diagnosis, Keys: []string{"i"}, Modes: []Mode{Diagnosed}, Group: GroupMove, Help: "close the diagnosis"},
 	{Action: Open, Keys: []string{"enter"}, Modes: overview, Group: GroupMove, Help: "open what the cursor is on", Synonyms: []string{"select", "details"},
 		Label: "Open", Rank: 7},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Menu}, Group: GroupMove, Help: "choose", Label: "Choose", Rank: 1},
@@ -43,7 +49,7 @@ var table = []Binding{
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{FilterRow}, Group: GroupMove, Help: "keep the filter", Label: "Keep", Rank: 1},
 	{Action: Open, Keys: []string{"enter"}, Modes: dialog, Group: GroupMove, Help: "press the button", Label: "Press", Rank: 1},
 	{Action: Close, Keys: []string{"esc"}, Modes: screens, Group: GroupMove, Help: "close, clear the filter, go back", Synonyms: []string{"cancel", "escape", "dismiss"}},
-	{Action: Close, Keys: []string{"esc"}, Modes: []Mode{HelpMode, Menu, Dialog}, Group: GroupMove, Help: "close", Label: "Close", Rank: 1},
+	{Action: Close, Keys: []string{"esc"}, Modes: []Mode{Diagnosed, HelpMode, Menu, Dialog}, Group: GroupMove, Help: "close", Label: "Close", Rank: 1},
 	{Action: Close, Keys: []string{"esc"}, Modes: []Mode{FilterRow}, Group: GroupMove, Help: "clear the filter", Label: "Clear", Rank: 2},
 	{Action: LastScreen, Keys: []string{"ctrl+o"}, Modes: screens, Group: GroupMove, Help: "the screen before this one", Synonyms: []string{"back", "jump"}},
 
@@ -58,7 +64,7 @@ var table = []Binding{
 	{Action: LimitUp, Keys: []string{"]", "f8"}, Modes: domains, Group: GroupAct, Help: "one more in flight", Undo: true,
 		Synonyms: []string{"limit", "faster", "nice", "concurrency"}},
 	{Action: EndCooldown, Keys: []string{"c"}, Modes: screens, Group: GroupAct, Help: "end the cooldown", Asks: true,
-		Synonyms: []string{"wake", "retry now", "wait"}, Label: "End cooldown", Short: "End cool", Rank: 6},
+		Synonyms: []string{"wake", "retry now", "wait"}, Label: "End cooldown", Short: "Wake", Rank: 6},
 	{Action: Probe, Keys: []string{"r"}, Modes: budgets, Group: GroupAct, Help: "one probe of a stopped or cooling key or account; asks while it cools",
 		Synonyms: []string{"retry", "reopen", "unstop", "top-up", "credential", "quota"}, Label: "One probe", Short: "Probe", Rank: 4, Seldom: true},
 	{Action: Undo, Keys: []string{"u"}, Modes: screens, Group: GroupAct, Help: "undo the last act", Synonyms: []string{"revert", "take back"}},

@@ -70,6 +70,14 @@ func Take(f *view.Frame) *Data {
 		a := &c.Alerts[i]
 		a.Level, a.Text, a.Do = name(a.Level), text(a.Text), text(a.Do)
 	}
+	if f.Evidence != nil {
+		e := *f.Evidence
+		e.Worst = slices.Clone(e.Worst)
+		for i := range e.Worst {
+			e.Worst[i].Domain, e.Worst[i].Learned = name(e.Worst[i].Domain), text(e.Worst[i].Learned)
+		}
+		c.Evidence = &e
+	}
 	if f.Detail != nil {
 		c.Detail, d.Headers = cleanDetail(f.Detail)
 	}

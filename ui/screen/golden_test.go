@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dev.scrapetop/engine/view"
 	"dev.scrapetop/ui/keys"
 	"dev.scrapetop/ui/screen/sample"
 )
@@ -41,6 +42,21 @@ func TestGoldenFrames(t *testing.T) {
 		{"platform", Budgets, func(p *Picture) {
 			p.Data, p.List.Scope = Take(sample.Keys()), scopePlatform
 		}},
+		{"diagnosis", Overview, func(p *Picture) {
+			f := sample.Keys()
+			f.Detail = sample.Detail("jobs-d.example")
+			p.Data = Take(f)
+			p.Over = p.Diagnosis(0)
+		}},
+		{"fine", Overview, func(p *Picture) {
+			f := sample.Normal()
+			f.States, f.Cooldowns, f.Evidence = map[view.State]int{view.StateRun: 10}, nil, &view.Evidence{}
+			for i := range f.Layers {
+				f.Layers[i].Recent = 0
+			}
+			p.Data = Take(f)
+			p.Over = p.Diagnosis(0)
+		}},
 		{"help", Budgets, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
 		{"stopped", Overview, pictures()["stopped"]},
 		{"norun", Overview, pictures()["empty"]},
@@ -60,8 +76,11 @@ func TestGoldenFrames(t *testing.T) {
 				if p.List.Shared(c.tab) {
 					mode = keys.Shared
 				}
-				if p.Over != nil {
+				switch p.Over.(type) {
+				case *Help:
 					mode = keys.HelpMode
+				case *diagnosis:
+					mode = keys.Diagnosed
 				}
 				p.Footer = func(w int) string { return Footer(look, mode, w, p.probeOnly) }
 				got := strings.Join(p.Draw(), "\n") + "\n"

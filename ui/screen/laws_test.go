@@ -71,6 +71,22 @@ func pictures() map[string]func(*Picture) {
 		"hostile budgets": func(p *Picture) {
 			p.Data, p.List.Scope = Take(sample.Hostile()), scopePlatform
 		},
+		"diagnosis": func(p *Picture) {
+			p.Data = Take(sample.Keys())
+			p.Over = p.Diagnosis(3)
+		},
+		"diagnosis of nothing": func(p *Picture) {
+			p.Data = Take(sample.Empty())
+			p.Over = p.Diagnosis(1000)
+		},
+		"diagnosis of huge numbers": func(p *Picture) {
+			p.Data = Take(sample.Huge())
+			p.Over = p.Diagnosis(0)
+		},
+		"diagnosis of hostile texts": func(p *Picture) {
+			p.Data = Take(sample.Hostile())
+			p.Over = p.Diagnosis(p.DiagnosisEnd())
+		},
 		"wide, shifted": func(p *Picture) { p.List.Wide, p.List.Shift = true, 4 },
 		"no detail":     func(p *Picture) { p.List.NoDetail = true },
 		"zoomed":        func(p *Picture) { p.List.Zoomed, p.List.Pane = true, 2 },
@@ -175,7 +191,7 @@ func TestEveryScreenHasItsExactSize(t *testing.T) {
 func TestEverySizeFromOneCell(t *testing.T) {
 	look := looks(t)["dark"]
 	for tab := range Budgets + 1 {
-		for _, prepare := range []func(*Picture){pictures()["detail"], pictures()["keys"], pictures()["help"]} {
+		for _, prepare := range []func(*Picture){pictures()["detail"], pictures()["keys"], pictures()["diagnosis"], pictures()["help"]} {
 			for w := 1; w <= 200; w++ {
 				for h := 1; h <= 70; h++ {
 					// Every size below the full one, above it each third: the layout only grows there.

@@ -173,6 +173,13 @@ func Keys() *view.Frame {
 		{Scope: "tenant", Key: "acme", State: view.StateRun, InFlight: 5, Limit: 10, Refused: main.Refused},
 	}
 	f.Run.Provider = "spidra"
+	f.Evidence = &view.Evidence{
+		Refusers: 2, Hit: 7, Blocked: 9, Transport: 6, LatencyNow: 4100 * time.Millisecond, LatencyBefore: 1900 * time.Millisecond,
+		Worst: []view.Refuser{
+			{Domain: "forum-c.example", Recent: 27, Limit: 4, Learned: "30 requests per 60 s, sliding; 3 windows, 27 refusals"},
+			{Domain: "jobs-d.example", Recent: 11, Limit: 5},
+		},
+	}
 	return f
 }
 
@@ -229,6 +236,10 @@ func Huge() *view.Frame {
 	for i := range f.Budgets {
 		f.Budgets[i].InFlight, f.Budgets[i].Limit, f.Budgets[i].Refused = math.MaxInt32, math.MaxInt32, view.ByLayer{Account: big, Rate: big, Pending: big, Target: big, Busy: big}
 	}
+	f.Evidence = &view.Evidence{
+		Refusers: math.MaxInt32, Hit: math.MaxInt32, Blocked: big, Failed: big, Transport: big, Invalid: big,
+		LatencyNow: math.MaxInt64, LatencyBefore: 1, Worst: []view.Refuser{{Domain: "a.example", Recent: big, Limit: math.MaxInt32}},
+	}
 	f.Detail = Detail("forum-c.example")
 	return f
 }
@@ -271,6 +282,7 @@ func Hostile() *view.Frame {
 	for i := range f.Alerts {
 		f.Alerts[i].Text, f.Alerts[i].Do, f.Alerts[i].Level = next(), next(), next()
 	}
+	f.Evidence = &view.Evidence{Refusers: 2, Worst: []view.Refuser{{Domain: next(), Recent: 3, Learned: next()}, {Domain: next(), Recent: 1}}}
 	f.ETA = view.ETA{Why: next()}
 	f.Health.StorageError = next()
 	f.Detail = Detail(f.Domains.Rows[0].Domain)
