@@ -29,7 +29,7 @@ func (l *loop) learned(now time.Time, scope, key string, b *budget.Budget) {
 	if !ok {
 		return
 	}
-	row := storage.Learned{Scope: scope, Key: key, Kind: found.Kind, Evidence: b.Evidence(), UpdatedAt: now, Confidence: 1}
+	row := storage.Learned{Scope: scope, Key: key, Kind: found.Kind, Evidence: learnedWords(b), UpdatedAt: now, Confidence: 1}
 	limit := int64(found.Limit)
 	row.QuotaLimit = &limit
 	if found.Window > 0 {

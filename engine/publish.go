@@ -151,7 +151,7 @@ func (l *loop) budgetRows(now time.Time) []view.BudgetRow {
 		b := s.Budget
 		row := view.BudgetRow{
 			Scope: string(s.Scope), Key: s.Key, Account: s.Account, State: stateOf(now, b, b.InFlight() > 0, false), InFlight: b.InFlight(), Limit: b.Limit(),
-			Stopped: b.StoppedWhy(), Refused: byLayer(s.Refused), FreeJobs: s.FreeJobs, Learned: b.Evidence(),
+			Stopped: b.StoppedWhy(), Refused: byLayer(s.Refused), FreeJobs: s.FreeJobs, Learned: learnedWords(b),
 			Remaining: view.Remaining{Known: s.Has || s.HasLimit, Remaining: s.Remaining, HasLimit: s.HasLimit, Limit: s.Limit, ResetAt: s.Reset, At: s.At, Kind: s.Kind, Asked: !s.At.IsZero()},
 		}
 		if c := b.Cooldown(); b.State(now) == budget.Cooling {
@@ -204,7 +204,7 @@ func (l *loop) domainRow(now time.Time, d *frontier.Domain) view.DomainInput {
 	in := view.DomainInput{
 		Domain: d.Name, State: state, Since: d.Since, InFlight: b.InFlight(), Limit: b.Limit(), LimitWas: b.LimitWas(), PerSecond: b.PerSecond(),
 		Queue: waiting + log.Delayed, Accepted: log.Accepted, Dead: log.Dead, LastAt: log.LastAt, LastText: log.LastText,
-		CrawlDelay: log.CrawlDelay, Robots: l.robotsText(d), Next: nextText(now, b), Learned: b.Evidence(),
+		CrawlDelay: log.CrawlDelay, Robots: l.robotsText(d), Next: nextText(now, b), Learned: learnedWords(b),
 		Paused: l.picture.pausedAt[[2]string{string(budget.Domain), d.Name}],
 	}
 	if t := log.Told; t != nil {
@@ -268,8 +268,19 @@ func nextText(now time.Time, b *budget.Budget) string {
 	case budget.Recovering:
 		return "reopening in steps"
 	}
-	if e := b.Evidence(); e != "" {
+	if e := learnedWords(b); e != "" {
 		return "holds just below what was refused: " + e
+	}
+	return ""
+}
+
+// learnedWords is what refusals taught of a limit that nobody told; empty: nothing.
+func learnedWords(b *budget.Budget) string {
+	if e := b.Evidence(); e != "" {
+		return e
+	}
+	if l, ok := b.Learned(); ok && l.Kind == "concurrency" {
+		return fmt.Sprintf("%d in flight, refused at %d", l.Limit, l.Limit+1)
 	}
 	return ""
 }

@@ -39,10 +39,14 @@ const (
 const (
 	// faultsLeast is how many answers of a kind are worth a word.
 	faultsLeast = 5
+	// refusedOften is how many 429s of one site, in 15 minutes, are more than looking for its limit costs.
+	refusedOften = 10
 	// unrelatedLeast is how many sites that refuse are no longer each its own matter, if they are half of all.
 	unrelatedLeast = 5
-	// foreignFresh is how old a count of free slots may be to be compared with what is in flight now.
+	// foreignFresh is how old a count of free slots may be to be compared with what is in flight now, and foreignLeast what it
+	// must differ by: the answered call may still be counted.
 	foreignFresh = 10 * time.Second
+	foreignLeast = 2
 	// slower is what the latency must have grown by, as a factor and at least by so much.
 	slower      = 1.5
 	slowerLeast = 200 * time.Millisecond
@@ -191,26 +195,33 @@ func (d *diagnosis) workers() {
 	if r.Recent == 0 {
 		return
 	}
-	ours := map[string]int64{}
-	for _, b := range d.f.Budgets {
-		if b.Scope == "credential" {
-			ours[b.Account] += int64(b.InFlight)
-		}
-	}
 	for _, b := range d.f.Budgets {
 		m := b.Remaining
 		if b.Scope != "credential" || m.Kind != "concurrency" || !m.Known || !m.HasLimit || d.f.At.Sub(m.At) > foreignFresh {
 			continue
 		}
-		used := m.Limit - m.Remaining
-		if foreign := used - ours[b.Account]; foreign > 0 {
-			before, after := halves(r.Trend)
-			d.say("warn", FitsWorkers, fmt.Sprintf(
-				"credential %s: the platform counts %d of %d slots in use, %d are ours, so %d belong to other workers; %d x 429 of the account in the last 7 minutes, %d in the 7 before",
-				b.Key, used, m.Limit, ours[b.Account], foreign, after, before),
-				"one limiter for all: run them on one database file, or give each its share (max_in_flight of the credential, here "+strconv.FormatInt(max(m.Limit-foreign, 1), 10)+")")
+		ours := d.inFlightOf(b.Account)
+		foreign := m.Limit - m.Remaining - ours
+		if foreign < foreignLeast {
+			continue
+		}
+		before, after := halves(r.Trend)
+		d.say("warn", FitsWorkers, fmt.Sprintf(
+			"credential %s: the platform counts %d of %d slots in use, %d are ours, so %d are somebody else's; %d x 429 of the account in the last 7 minutes, %d in the 7 before",
+			b.Key, m.Limit-m.Remaining, m.Limit, ours, foreign, after, before),
+			"one limiter for all: run them on one database file, or give each its share (max_in_flight of the credential, here "+strconv.FormatInt(max(m.Limit-foreign, 1), 10)+")")
+	}
+}
+
+// inFlightOf is what the keys of an account have in flight together.
+func (d *diagnosis) inFlightOf(account string) int64 {
+	var n int64
+	for _, b := range d.f.Budgets {
+		if b.Scope == "credential" && b.Account == account {
+			n += int64(b.InFlight)
 		}
 	}
+	return n
 }
 
 // halves is a trend in its earlier and its later half.
@@ -270,7 +281,11 @@ func (d *diagnosis) access() {
 		parts = append(parts, held)
 	}
 	s := strings.Join(parts, "; ")
-	d.say("warn", FitsAccess, s, "no rate helps: look at the access policy, the login, or whether the page is protected; p leaves the site out")
+	level := "warn"
+	if n == 0 && d.e.Blocked < faultsLeast {
+		level = "info"
+	}
+	d.say(level, FitsAccess, s, "no rate helps: look at the access policy, the login, or whether the page is protected; p leaves the site out")
 }
 
 func (d *diagnosis) busy() {
@@ -314,7 +329,10 @@ func longest(rows []CooldownRow) string {
 	return s
 }
 
+// faults are answers that say nothing of limits; the act is for the most frequent kind.
 func (d *diagnosis) faults() {
+	var words []string
+	do, most := "", int64(0)
 	for _, x := range []struct {
 		n        int64
 		what, do string
@@ -323,9 +341,16 @@ func (d *diagnosis) faults() {
 		{d.e.Failed, "answers 5xx", "wait for their repair; five in a row hold the site or the provider"},
 		{d.e.Invalid, "answers that fail validation", "look at a sample (scrapetop export --what attempts) and at [validate] before any rate"},
 	} {
-		if x.n >= faultsLeast {
-			d.say("info", FitsFaults, strconv.FormatInt(x.n, 10)+" "+x.what+" in 15 min", x.do)
+		if x.n < faultsLeast {
+			continue
 		}
+		words = append(words, strconv.FormatInt(x.n, 10)+" "+x.what)
+		if x.n > most {
+			do, most = x.do, x.n
+		}
+	}
+	if most > 0 {
+		d.say("info", FitsFaults, strings.Join(words, ", ")+" in 15 min", do)
 	}
 }
 

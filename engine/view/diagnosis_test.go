@@ -97,7 +97,7 @@ func TestEachRowOfTheTable(t *testing.T) {
 			map[string]func(*Frame){"nothing lately": func(f *Frame) { f.refuse("rate", 0) }},
 		},
 		{
-			FitsUnrelated, "warn", func(f *Frame) { f.refuse("pending", 3) }, []string{"jobs that wait there"}, "submits wait until jobs end",
+			FitsUnrelated, "info", func(f *Frame) { f.refuse("pending", 3) }, []string{"jobs that wait there"}, "nothing yet: one fewer than was refused goes",
 			map[string]func(*Frame){"nothing lately": func(f *Frame) { f.refuse("pending", 0) }},
 		},
 		{
@@ -112,6 +112,14 @@ func TestEachRowOfTheTable(t *testing.T) {
 				"half of the sites":      func(f *Frame) { site(f, 27, 5) },
 				"it refused in the past": func(f *Frame) { f.Layers[3].Total = 27 },
 			},
+		},
+		{
+			FitsOneTarget, "info", func(f *Frame) { site(f, 3, 1) }, []string{"forum.example 3 x 429 (held at 3 in flight, learned: 3 in flight"}, "nothing yet",
+			map[string]func(*Frame){},
+		},
+		{
+			FitsOneTarget, "warn", func(f *Frame) { site(f, 3, 1); f.Evidence.Worst[0].Learned = "" }, []string{"forum.example 3 x 429"}, "crawling policy",
+			map[string]func(*Frame){},
 		},
 		{
 			FitsOneTarget, "warn", func(f *Frame) { site(f, 27, 1); f.Evidence = nil }, []string{"27 x 429 in 15 min", "by targets"}, "sort the domains",
@@ -138,11 +146,15 @@ func TestEachRowOfTheTable(t *testing.T) {
 				f.refuse("account", 12)
 				f.Budgets[1].InFlight, f.Budgets[1].Remaining.Remaining = 2, 0
 			},
-			[]string{"5 of 5 slots in use, 2 are ours, so 3 belong to other workers", "12 x 429 of the account in the last 7 minutes, 0 in the 7 before"}, "here 2",
+			[]string{"5 of 5 slots in use, 2 are ours, so 3 are somebody else's", "12 x 429 of the account in the last 7 minutes, 0 in the 7 before"}, "here 2",
 			map[string]func(*Frame){
 				"all slots are ours": func(f *Frame) {
 					f.refuse("account", 12)
 					f.Budgets[1].InFlight, f.Budgets[1].Remaining.Remaining = 5, 0
+				},
+				"the answered call is counted": func(f *Frame) {
+					f.refuse("account", 12)
+					f.Budgets[1].InFlight, f.Budgets[1].Remaining.Remaining = 4, 0
 				},
 				"no 429 of the account": func(f *Frame) { f.Budgets[1].InFlight, f.Budgets[1].Remaining.Remaining = 2, 0 },
 				"an old report": func(f *Frame) {
@@ -280,7 +292,7 @@ func TestNothingWrongIsAFindingToo(t *testing.T) {
 func TestWhatStandsStillComesFirst(t *testing.T) {
 	f := healthy()
 	f.refuse("busy", 2)
-	f.refuse("account", 2)
+	f.refuse("rate", 2)
 	f.Budgets[1].Stopped = "auth: 401"
 	var levels []string
 	for _, x := range Diagnose(f) {

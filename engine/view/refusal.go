@@ -21,7 +21,12 @@ func (d *diagnosis) platform() {
 		if r.Recent == 0 {
 			continue
 		}
-		d.say("warn", FitsUnrelated, counted(r)+" by the platform for "+l.what+hit+d.numbers(l.scope), l.do)
+		level, do := "warn", l.do
+		// The edge of a number is found by a refusal now and then; a spent window holds everything.
+		if l.layer != "rate" && r.Recent < refusedOften {
+			level, do = "info", "nothing yet: one fewer than was refused goes. If it goes on: "+l.do
+		}
+		d.say(level, FitsUnrelated, counted(r)+" by the platform for "+l.what+hit+d.numbers(l.scope), do)
 	}
 }
 
@@ -75,25 +80,35 @@ func (d *diagnosis) targets() {
 		return
 	}
 	var each []string
+	handled := true
 	for _, x := range d.e.Worst[:min(len(d.e.Worst), namesTold)] {
-		s := fmt.Sprintf("%s %d x 429", x.Domain, x.Recent)
+		var known []string
 		if x.Limit > 0 {
-			s += fmt.Sprintf(", held at %d in flight", x.Limit)
+			known = append(known, fmt.Sprintf("held at %d in flight", x.Limit))
 		}
 		if x.Learned != "" {
-			s += ", learned: " + x.Learned
+			known = append(known, "learned: "+x.Learned)
+		}
+		s := fmt.Sprintf("%s %d x 429", x.Domain, x.Recent)
+		if len(known) > 0 {
+			s += " (" + strings.Join(known, ", ") + ")"
 		}
 		each = append(each, s)
+		handled = handled && x.Learned != "" && x.Recent < refusedOften
 	}
 	if len(each) > 0 {
-		s := strings.Join(each, "; ")
+		s := strings.Join(each, ", ")
 		if more := d.e.Refusers - len(each); more > 0 {
-			s += "; " + plural(more, "more site")
+			s += ", " + plural(more, "more site")
 		}
 		if others := total - d.e.Refusers; others > 0 {
 			s += "; none by " + plural(others, "other site")
 		}
-		d.say("warn", FitsOneTarget, s, "lower the site's rate ([ on its row, or its rate in the config), and look for its API or its crawling policy")
+		if handled {
+			d.say("info", FitsOneTarget, s, "nothing yet: each is held just below what it refused; [ on a row lowers it further")
+		} else {
+			d.say("warn", FitsOneTarget, s, "lower the site's rate ([ on its row, or its rate in the config), and look for its API or its crawling policy")
+		}
 	}
 	if len(d.e.Worst) == 0 { // nobody asked for the evidence by domain
 		d.say("warn", FitsOneTarget, counted(r)+" by targets", "sort the domains by 429 and lower the rate of the first")

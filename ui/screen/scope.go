@@ -251,7 +251,7 @@ func (p *Picture) remainingWords(b *view.BudgetRow) string {
 	case !r.Known && r.Asked:
 		return "no header has told a limit"
 	case !r.Known && b.Scope == scopeCredential:
-		return "no report yet"
+		return "no answer has told a limit"
 	case !r.Known:
 		return "not told: a platform reports by key"
 	}
