@@ -24,7 +24,14 @@ func bound(f *Frame) (evidence, do string) {
 		return fmt.Sprintf("%d of %d in flight: the program's ceiling", f.InFlight, f.Ceiling), "raise --max-in-flight if the sites and the account allow more"
 	}
 	for _, b := range f.Budgets {
-		if b.Scope != "global" && b.Limit > 0 && b.InFlight >= b.Limit {
+		if b.Limit == 0 || b.InFlight < b.Limit {
+			continue
+		}
+		switch b.Scope {
+		case "global":
+		case "pending":
+			return fmt.Sprintf("%d of %d jobs wait at the platform (%s): as many as it takes", b.InFlight, b.Limit, b.Key), "nothing: submits go on as jobs end; a larger --batch puts more URLs into one"
+		default:
 			return fmt.Sprintf("%s %s has %d of %d in flight: its limit", b.Scope, b.Key, b.InFlight, b.Limit), "a larger plan, another key, or its max_in_flight if that is yours"
 		}
 	}

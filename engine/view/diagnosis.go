@@ -138,7 +138,7 @@ func (d *diagnosis) keys() {
 			refused = append(refused, said)
 		}
 	}
-	const probe = ", then r on its row sends one probe; its work stays pending"
+	const probe = ", then r on its row (B) sends one probe; its work stays pending"
 	if len(refused) > 0 {
 		d.say("error", FitsKey, strings.Join(refused, "; "), "mend the key (scrapetop doctor tries it)"+probe)
 	}
@@ -184,7 +184,7 @@ func (d *diagnosis) paused() {
 		evidence += plural(domains, "domain")
 	}
 	if evidence != "" {
-		d.say("info", FitsPaused, evidence, "p on the row resumes it")
+		d.say("info", FitsPaused, evidence, "p on the row resumes it (2 for domains, B for the others)")
 	}
 }
 

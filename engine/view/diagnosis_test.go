@@ -264,6 +264,9 @@ func TestNothingWrongIsAFindingToo(t *testing.T) {
 		{"pace", func(*Frame) {}, "6 in flight, 500 tasks wait for the pace of their sites; 9 waits were our own"},
 		{"the program's ceiling", func(f *Frame) { f.InFlight = 48 }, "48 of 48 in flight: the program's ceiling"},
 		{"a key's limit", func(f *Frame) { f.Budgets[1].InFlight = 5 }, "credential main has 5 of 5 in flight"},
+		{"jobs at the platform", func(f *Frame) {
+			f.Budgets = append(f.Budgets, BudgetRow{Scope: "pending", Key: "plan/scrape", InFlight: 10, Limit: 10})
+		}, "10 of 10 jobs wait at the platform (plan/scrape)"},
 		{"a window", func(f *Frame) {
 			f.Budgets[1].Remaining = Remaining{Known: true, HasLimit: true, Limit: 300, Kind: "window", ResetAt: t0.Add(20 * time.Second)}
 		}, "the window of 300 requests is spent, it opens in 20 s"},

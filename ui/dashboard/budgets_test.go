@@ -141,6 +141,7 @@ func TestBudgetsOfEveryScopeAtEverySize(t *testing.T) {
 		{"then the tenants", []string{"B", "B", "B"}, nil, []string{"tenant (B)", "▶  ● RUN   acme"}},
 		{"then what is the platform's", []string{"B", "B", "B", "B"}, nil, []string{"platform (B)", "ip spidra"}},
 		{"and the domains again", []string{"B", "B", "B", "B", "B"}, nil, []string{"domain (B)", "forum-c"}},
+		{"each scope keeps its row", []string{"B", "j", "j", "B", "j", "B", "B", "B", "B"}, nil, []string{"▶  × BLOCK night"}},
 		{"p pauses a key", []string{"B", "p"}, []engine.Command{cmd(engine.Pause, "credential", "main")}, []string{"paused credential main"}},
 		{"p resumes a paused one", []string{"B", "G", "p"}, []engine.Command{cmd(engine.Resume, "credential", "spare")}, []string{"resumed credential spare"}},
 		{"r on a stopped key", []string{"B", "j", "r"}, []engine.Command{cmd(engine.EndCooldown, "credential", "old")}, []string{"asked for one probe of"}},

@@ -238,9 +238,9 @@ func Markdown() string {
 	return b.String()
 }
 
-// Elsewhere is the mode of another screen in which a key does something; false: it does nothing on any.
+// Elsewhere is the mode of another screen in which a key does something, the nearest first; false: it does nothing on any.
 func Elsewhere(mode Mode, key string) (Mode, Action, bool) {
-	for _, m := range screens {
+	for _, m := range []Mode{Domains, Shared, Overview} {
 		if action, ok := Lookup(m, key); ok && m != mode {
 			return m, action, true
 		}

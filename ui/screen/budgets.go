@@ -142,9 +142,16 @@ func (s *List) Budgets(d *Data, tab Tab) []int {
 // scope is the one in force.
 func (s *List) scope() string { return cmp.Or(s.Scope, scopeDomain) }
 
-// NextScope turns to the next scope.
+// NextScope turns to the next scope, and to the budget that was selected there.
 func (s *List) NextScope() {
+	if s.left == nil {
+		s.left = make(map[string]BudgetID)
+	}
+	s.left[s.scope()] = s.Budget
 	s.Scope = scopes[(slices.Index(scopes, s.scope())+1)%len(scopes)]
+	if id, ok := s.left[s.Scope]; ok {
+		s.Budget = id
+	}
 }
 
 // Shared tells that the Budgets screen shows budgets that are no domain's.

@@ -190,18 +190,19 @@ func TestEveryScreenHasItsExactSize(t *testing.T) {
 
 func TestEverySizeFromOneCell(t *testing.T) {
 	look := looks(t)["dark"]
-	for tab := range Budgets + 1 {
-		for _, prepare := range []func(*Picture){pictures()["detail"], pictures()["keys"], pictures()["diagnosis"], pictures()["help"]} {
-			for w := 1; w <= 200; w++ {
-				for h := 1; h <= 70; h++ {
-					// Every size below the full one, above it each third: the layout only grows there.
-					if (w > 125 || h > 45) && (w%3 != 0 || h%3 != 0) {
-						continue
-					}
-					p := newPicture(look, tab, w, h)
-					prepare(p)
-					law(t, p.Draw(), w, h)
+	for _, c := range []struct {
+		tab     Tab
+		prepare string
+	}{{Overview, "detail"}, {Budgets, "detail"}, {Budgets, "keys"}, {Overview, "diagnosis"}, {Budgets, "help"}} {
+		for w := 1; w <= 200; w++ {
+			for h := 1; h <= 70; h++ {
+				// Every size below the full one, above it each third: the layout only grows there.
+				if (w > 125 || h > 45) && (w%3 != 0 || h%3 != 0) {
+					continue
 				}
+				p := newPicture(look, c.tab, w, h)
+				pictures()[c.prepare](p)
+				law(t, p.Draw(), w, h)
 			}
 		}
 	}
