@@ -141,12 +141,12 @@ func TestBudgetsOfEveryScopeAtEverySize(t *testing.T) {
 		{"then the tenants", []string{"B", "B", "B"}, nil, []string{"tenant (B)", "▶  ● RUN   acme"}},
 		{"then what is the platform's", []string{"B", "B", "B", "B"}, nil, []string{"platform (B)", "ip spidra"}},
 		{"and the domains again", []string{"B", "B", "B", "B", "B"}, nil, []string{"domain (B)", "forum-c"}},
-		{"each scope keeps its row", []string{"B", "j", "j", "B", "j", "B", "B", "B", "B"}, nil, []string{"▶  × BLOCK night"}},
+		{"each scope keeps its row", []string{"B", "j", "B", "j", "B", "B", "B", "B"}, nil, []string{"▶  × BLOCK night"}},
 		{"p pauses a key", []string{"B", "p"}, []engine.Command{cmd(engine.Pause, "credential", "main")}, []string{"paused credential main"}},
 		{"p resumes a paused one", []string{"B", "G", "p"}, []engine.Command{cmd(engine.Resume, "credential", "spare")}, []string{"resumed credential spare"}},
-		{"r on a stopped key", []string{"B", "j", "r"}, []engine.Command{cmd(engine.EndCooldown, "credential", "old")}, []string{"asked for one probe of"}},
-		{"r on a key of a stopped account asks for the account", []string{"B", "j", "j", "r"}, []engine.Command{cmd(engine.EndCooldown, "account", "night-plan")}, []string{"asked for one probe of account"}},
-		{"a key of a stopped account says so", []string{"B", "j", "j"}, nil, []string{"account night-plan is stopped"}},
+		{"r on a stopped key", []string{"B", "j", "j", "r"}, []engine.Command{cmd(engine.EndCooldown, "credential", "old")}, []string{"asked for one probe of"}},
+		{"r on a key of a stopped account asks for the account", []string{"B", "j", "r"}, []engine.Command{cmd(engine.EndCooldown, "account", "night-plan")}, []string{"asked for one probe of account"}},
+		{"a key of a stopped account says so", []string{"B", "j"}, nil, []string{"account night-plan is stopped"}},
 		{"r on an account", []string{"B", "B", "r"}, []engine.Command{cmd(engine.EndCooldown, "account", "night-plan")}, []string{"asked for one probe of account"}},
 		{"c on a window that cools asks first", []string{"B", "B", "B", "B", "c"}, nil, []string{"End the cooldown of ip spidra?"}},
 		{"and ends it", []string{"B", "B", "B", "B", "c", "e"}, []engine.Command{cmd(engine.EndCooldown, "ip", "spidra")}, nil},
@@ -200,7 +200,7 @@ func TestARowThatNobodyChoseStaysSelected(t *testing.T) {
 
 func TestEnterOnAKeyShowsItAmongTheOthers(t *testing.T) {
 	d := drive(t, sample.Keys(), 120, 36)
-	d.press("tab", "tab", "tab", "tab", "j", "j", "enter")
+	d.press("tab", "tab", "tab", "tab", "j", "enter")
 	d.sees("Budgets: credential")
 	d.sees("▶  × BLOCK night")
 	d.press("1", "enter")

@@ -51,7 +51,7 @@ func (d *Data) takeBudgets(rows []view.BudgetRow) {
 		b.Stopped, b.Learned, b.Layer, b.State = text(b.Stopped), text(b.Learned), name(b.Layer), view.State(name(string(b.State)))
 		all[i].row = b
 		if all[i].id.Scope == scopeAccount {
-			accounts[b.Key] = &all[i].row
+			accounts[b.Key] = &b // a copy: the rows move while they are put in order
 		}
 	}
 	d.accounts = accounts
