@@ -49,5 +49,9 @@ func bound(f *Frame) (evidence, do string) {
 	if full > 0 {
 		return fmt.Sprintf("%s with work at the ceiling in flight; %d tasks wait", plural(full, "domain"), waiting), "] on the row raises it; the engine raises found ones by itself while all goes well"
 	}
-	return fmt.Sprintf("%d in flight, %d tasks wait for the pace of their sites; %d waits were our own", f.InFlight, waiting, f.Counts.Held), "nothing: rates (--rate, --domain-rate, crawl-delay) space the starts"
+	oldest := ""
+	if f.QueueOldest > 0 {
+		oldest = ", the oldest for " + seconds(f.QueueOldest)
+	}
+	return fmt.Sprintf("%d in flight, %d tasks wait for the pace of their sites%s; %d waits were our own", f.InFlight, waiting, oldest, f.Counts.Held), "nothing: rates (--rate, --domain-rate, crawl-delay) space the starts"
 }

@@ -262,6 +262,7 @@ func TestNothingWrongIsAFindingToo(t *testing.T) {
 		says   string
 	}{
 		{"pace", func(*Frame) {}, "6 in flight, 500 tasks wait for the pace of their sites; 9 waits were our own"},
+		{"pace and age", func(f *Frame) { f.QueueOldest = 20 * time.Minute }, "pace of their sites, the oldest for 20m0s; 9 waits"},
 		{"the program's ceiling", func(f *Frame) { f.InFlight = 48 }, "48 of 48 in flight: the program's ceiling"},
 		{"a key's limit", func(f *Frame) { f.Budgets[1].InFlight = 5 }, "credential main has 5 of 5 in flight"},
 		{"jobs at the platform", func(f *Frame) {

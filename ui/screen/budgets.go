@@ -70,18 +70,16 @@ func (d *Data) takeBudgets(rows []view.BudgetRow) {
 	}
 }
 
-// attention is the rank of a budget among those of its scope, in the order of the domains' (cool, slow, block, pause).
+// attention is the rank of a budget among those of its scope: what is stopped waits for a person, what cools only for its time.
 func (d *Data) attention(b *view.BudgetRow) int {
 	by := d.holder(b)
 	if by.Stopped != "" {
-		return 2
+		return 0
 	}
 	switch by.State {
-	case view.StateCool:
-		return 0
-	case view.StateSlow:
+	case view.StateCool, view.StateBlock:
 		return 1
-	case view.StateBlock:
+	case view.StateSlow:
 		return 2
 	case view.StatePause:
 		return 3

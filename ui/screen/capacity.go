@@ -38,7 +38,7 @@ func (p *Picture) capacityPane(w, h int) []string {
 		lines = append(lines, l.String())
 	}
 	if more := budgets - len(shown); more > 0 {
-		lines = append(lines, p.Look.Text(themes.Dim, "and "+widget.Thousands(int64(more))+" more: z on this pane shows them", inner))
+		lines = append(lines, p.Look.Text(themes.Dim, "and "+widget.Thousands(int64(more))+" more: B shows them", inner))
 	}
 	if len(lines) == 0 {
 		lines = append(lines, p.Look.Text(themes.Dim, p.nothingTold(), inner))

@@ -34,6 +34,7 @@ func TestGoldenFrames(t *testing.T) {
 			platform(p)
 			p.List.Pane, p.List.Budget = paneCapacity, BudgetID{"credential", "spare"}
 		}},
+		{"overview-keys", Overview, func(p *Picture) { p.Data = Take(sample.Keys()) }},
 		{"domains", Budgets, pictures()["detail"]},
 		{"keys", Budgets, func(p *Picture) {
 			pictures()["keys"](p)
