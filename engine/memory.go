@@ -131,7 +131,7 @@ func (l *loop) learned(now time.Time, scope, key string, b *budget.Budget) {
 	if !ok {
 		return
 	}
-	row := storage.Learned{Provider: l.cfg.Provider, Scope: scope, Key: key, Kind: found.Kind, Fixed: found.Fixed, Evidence: b.Evidence(), UpdatedAt: now, Confidence: 1}
+	row := storage.Learned{Provider: l.cfg.Provider, Scope: scope, Key: key, Kind: found.Kind, Fixed: found.Fixed, Evidence: learnedWords(b), UpdatedAt: now, Confidence: 1}
 	limit := int64(found.Limit)
 	row.QuotaLimit = &limit
 	if found.Window > 0 {

@@ -150,14 +150,12 @@ func (l *loop) budgetRows(now time.Time) []view.BudgetRow {
 	for _, s := range l.m.Shared() {
 		b := s.Budget
 		row := view.BudgetRow{
-			Scope: string(s.Scope), Key: s.Key, State: stateOf(now, b, b.InFlight() > 0, false), InFlight: b.InFlight(), Limit: b.Limit(), Stopped: b.StoppedWhy(),
+			Scope: string(s.Scope), Key: s.Key, Account: s.Account, State: stateOf(now, b, b.InFlight() > 0, false), InFlight: b.InFlight(), Limit: b.Limit(),
+			Stopped: b.StoppedWhy(), Refused: byLayer(s.Refused), FreeJobs: s.FreeJobs, Learned: learnedWords(b),
 			Remaining: view.Remaining{Known: s.Has || s.HasLimit, Remaining: s.Remaining, HasLimit: s.HasLimit, Limit: s.Limit, ResetAt: s.Reset, At: s.At, Kind: s.Kind, Asked: !s.At.IsZero()},
 		}
 		if c := b.Cooldown(); b.State(now) == budget.Cooling {
-			row.Until, row.Full, row.Cause, row.Layer, row.FailedProbes = c.Until, c.Full, c.Cause, c.Layer, c.Failed
-		}
-		if (s.Scope == budget.Provider || s.Scope == budget.IP) && row.Until.IsZero() && !b.IsPaused() {
-			continue
+			row.Until, row.Full, row.Cause, row.Layer, row.Announced, row.FailedProbes = c.Until, c.Full, c.Cause, c.Layer, c.Announced, c.Failed
 		}
 		rows = append(rows, row)
 	}
@@ -165,6 +163,10 @@ func (l *loop) budgetRows(now time.Time) []view.BudgetRow {
 		return rows[i].Scope < rows[j].Scope || rows[i].Scope == rows[j].Scope && rows[i].Key < rows[j].Key
 	})
 	return rows
+}
+
+func byLayer(r core.Refused) view.ByLayer {
+	return view.ByLayer{Account: r.Account, Rate: r.Rate, Pending: r.PendingJobs, Target: r.Target, Busy: r.Busy}
 }
 
 // stateOf is the word for what a budget is doing.
@@ -202,7 +204,7 @@ func (l *loop) domainRow(now time.Time, d *frontier.Domain) view.DomainInput {
 	in := view.DomainInput{
 		Domain: d.Name, State: state, Since: d.Since, InFlight: b.InFlight(), Limit: b.Limit(), LimitWas: b.LimitWas(), PerSecond: b.PerSecond(),
 		Queue: waiting + log.Delayed, Accepted: log.Accepted, Dead: log.Dead, LastAt: log.LastAt, LastText: log.LastText,
-		CrawlDelay: log.CrawlDelay, Robots: l.robotsText(d), Next: nextText(now, b),
+		CrawlDelay: log.CrawlDelay, Robots: l.robotsText(d), Next: nextText(now, b), Learned: learnedWords(b),
 		Paused: l.picture.pausedAt[[2]string{string(budget.Domain), d.Name}],
 	}
 	if t := log.Told; t != nil {
@@ -222,7 +224,7 @@ func (l *loop) domainRow(now time.Time, d *frontier.Domain) view.DomainInput {
 	}
 	if st := b.State(now); st == budget.Cooling {
 		c := b.Cooldown()
-		in.Until, in.Full, in.Cause, in.Layer, in.FailedProbes = c.Until, c.Full, c.Cause, c.Layer, c.Failed
+		in.Until, in.Full, in.Cause, in.Layer, in.Announced, in.FailedProbes = c.Until, c.Full, c.Cause, c.Layer, c.Announced, c.Failed
 	} else if g := b.Gate(now); g.Why == budget.Quota {
 		in.Until, in.Full, in.Cause = g.At, g.At.Sub(now), "its window is spent"
 	}
@@ -266,8 +268,19 @@ func nextText(now time.Time, b *budget.Budget) string {
 	case budget.Recovering:
 		return "reopening in steps"
 	}
-	if e := b.Evidence(); e != "" {
+	if e := learnedWords(b); e != "" {
 		return "holds just below what was refused: " + e
+	}
+	return ""
+}
+
+// learnedWords is what refusals taught of a limit that nobody told; empty: nothing.
+func learnedWords(b *budget.Budget) string {
+	if e := b.Evidence(); e != "" {
+		return e
+	}
+	if l, ok := b.Learned(); ok && l.Kind == "concurrency" {
+		return fmt.Sprintf("%d in flight, refused at %d", l.Limit, l.Limit+1)
 	}
 	return ""
 }

@@ -13,10 +13,10 @@ type Counts struct {
 	Pending, Delayed, InFlight, Remote, Accepted, Dead int64
 
 	Requests, Retries, Attempts, Cooldowns, Probes int64
-	Account, Rate, PendingJobs, Target, Busy       int64
-	Held                                           int64 // waits imposed by our own limits
-	Credits                                        float64
-	MaxInFlight                                    int64
+	Refused
+	Held        int64 // waits imposed by our own limits
+	Credits     float64
+	MaxInFlight int64
 }
 
 // Counts returns the counters as they stand.
@@ -46,6 +46,28 @@ func (m *Machine) DrainReason() (string, bool) {
 	return m.drain.Reason, true
 }
 
+// Refused counts the refusals of one budget's calls by who said no.
+type Refused struct {
+	Account, Rate, PendingJobs, Target, Busy int64
+}
+
+func (r *Refused) count(o provider.Outcome, l provider.Layer) {
+	if o == provider.Busy {
+		r.Busy++
+		return
+	}
+	switch l {
+	case provider.LayerAccount:
+		r.Account++
+	case provider.LayerRate:
+		r.Rate++
+	case provider.LayerPending:
+		r.PendingJobs++
+	default:
+		r.Target++
+	}
+}
+
 // Shared is a budget that is no domain's, as the screens see it.
 type Shared struct {
 	Scope            budget.Scope
@@ -55,29 +77,39 @@ type Shared struct {
 	HasLimit, Has    bool
 	At, Reset        time.Time
 	Kind             string
+
+	Refused  Refused // since the machine was made, of the calls that drew on it
+	Account  string  // of a credential
+	FreeJobs bool    // of a credential: its work in the background is known to hold no slot
 }
 
-// Shared returns the budgets of credentials, accounts, tenants and the provider that say something: few, whatever the run.
+// Shared returns the budgets that are no domain's: few, whatever the run.
 func (m *Machine) Shared() []Shared {
-	var all []Shared
+	all := []Shared{
+		m.sharedOf(m.global), m.sharedOf(m.provider), m.sharedOf(m.ip),
+	}
 	for _, c := range m.creds {
-		l := &c.last
-		all = append(all, Shared{Scope: budget.Credential, Key: c.name, Budget: c.budget, Limit: l.limit, HasLimit: l.hasLimit, Remaining: l.remaining, Has: l.has, At: l.at, Reset: l.reset, Kind: l.kind})
+		s, l := m.sharedOf(c.budget), &c.last
+		s.Limit, s.HasLimit, s.Remaining, s.Has, s.At, s.Reset, s.Kind = l.limit, l.hasLimit, l.remaining, l.has, l.at, l.reset, l.kind
+		s.Account, s.FreeJobs = c.account.Name, c.background.free
+		all = append(all, s)
 	}
-	for name, a := range m.accounts {
-		if a.StoppedWhy() != "" || a.IsPaused() || a.Limit() > 0 {
-			all = append(all, Shared{Scope: budget.Account, Key: name, Budget: a})
-		}
+	for _, a := range m.accounts {
+		all = append(all, m.sharedOf(a))
 	}
-	for name, p := range m.pending {
-		all = append(all, Shared{Scope: budget.Pending, Key: name, Budget: p})
+	for _, p := range m.pending {
+		all = append(all, m.sharedOf(p))
 	}
 	for _, l := range m.front.Lanes {
 		if l.Tenant != "" {
-			all = append(all, Shared{Scope: budget.Tenant, Key: l.Tenant, Budget: l.Budget})
+			all = append(all, m.sharedOf(l.Budget))
 		}
 	}
-	return append(all, Shared{Scope: budget.Provider, Key: m.provider.Name, Budget: m.provider}, Shared{Scope: budget.IP, Key: m.ip.Name, Budget: m.ip})
+	return all
+}
+
+func (m *Machine) sharedOf(b *budget.Budget) Shared {
+	return Shared{Scope: b.Scope, Key: b.Name, Budget: b, Refused: m.refused[b]}
 }
 
 // Spent is what the run's caps are compared with.

@@ -160,7 +160,7 @@ func (m *Machine) polled(now time.Time, c *Call, r *provider.Reply) {
 	var blamed *budget.Budget
 	switch {
 	case refused && r.Layer == provider.LayerTarget:
-		m.countRefusal(r.Outcome, r.Layer)
+		m.countRefusal(&c.slots, r.Outcome, r.Layer)
 		wait = budget.Wait(1, m.rng)
 	case refused:
 		// Submits wait as for any refusal; other polls go on, since they free what is waited for.

@@ -129,7 +129,8 @@ type Machine struct {
 	storing      int // Store actions not yet acknowledged
 
 	counts   Counts
-	spend    map[string]*spending // by tenant; "" is the run
+	refused  map[*budget.Budget]Refused // by shared budget
+	spend    map[string]*spending       // by tenant; "" is the run
 	failRow  int
 	failSeen [3]string
 	wakeAt   time.Time // the shared wake-up in the heap
@@ -168,6 +169,7 @@ func New(cfg Config) *Machine {
 		jobs:       map[string]*Job{},
 		ended:      map[int64]struct{}{},
 		paused:     map[budgetKey]bool{},
+		refused:    map[*budget.Budget]Refused{},
 		lookups:    map[int64]*frontier.Task{},
 		spend:      map[string]*spending{"": {maxCredits: cfg.MaxCredits, maxRequests: cfg.MaxRequests}},
 	}

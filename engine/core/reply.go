@@ -171,7 +171,7 @@ func (m *Machine) blame(now time.Time, c *Call, r *provider.Reply) (*budget.Budg
 		kind, b = kindProvider, m.provider
 	}
 	d = Decide(m.verdict(r.Outcome, r.Layer, r.Signal, nil, b))
-	m.countRefusal(r.Outcome, r.Layer)
+	m.countRefusal(s, r.Outcome, r.Layer)
 	if r.Layer == provider.LayerAccount {
 		m.holdAgain(s.cred)
 	}
@@ -252,21 +252,15 @@ func (m *Machine) readCapacity(now time.Time, s *slots, r *provider.Reply) {
 	}
 }
 
-// countRefusal counts a 429 or a busy by layer.
-func (m *Machine) countRefusal(o provider.Outcome, l provider.Layer) {
-	if o == provider.Busy {
-		m.counts.Busy++
-		return
-	}
-	switch l {
-	case provider.LayerAccount:
-		m.counts.Account++
-	case provider.LayerRate:
-		m.counts.Rate++
-	case provider.LayerPending:
-		m.counts.PendingJobs++
-	default:
-		m.counts.Target++
+// countRefusal counts a 429 or a busy by layer, for the run and for each shared budget that the call drew on.
+func (m *Machine) countRefusal(s *slots, o provider.Outcome, l provider.Layer) {
+	m.counts.Refused.count(o, l)
+	for kind := range kinds {
+		if b := m.budgetOf(s, kind); b != nil {
+			r := m.refused[b]
+			r.count(o, l)
+			m.refused[b] = r
+		}
 	}
 }
 

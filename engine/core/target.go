@@ -27,7 +27,7 @@ func (m *Machine) learnTarget(now time.Time, c *Call, s *slots, p *place, t *fro
 	m.readWindow(now, d, item)
 	switch item.Outcome {
 	case provider.Limited, provider.Busy:
-		m.countRefusal(item.Outcome, item.Layer)
+		m.countRefusal(s, item.Outcome, item.Layer)
 		dec := Decide(m.verdict(item.Outcome, item.Layer, item.Signal, t, b))
 		b.Find() // behind a platform a domain has no limit of ours until its first inner refusal
 		until = m.refuse(now, c, dec, item.Layer, item.Target, b, budget.Refusal{Sent: s.sent, InFlight: p.n, Probe: p.probe})

@@ -41,6 +41,7 @@ type DomainInput struct {
 	Full         time.Duration
 	Cause        string
 	Layer        string
+	Announced    bool // the server named the wait
 	FailedProbes int
 	Paused       time.Time // zero: not paused
 
@@ -55,6 +56,7 @@ type DomainInput struct {
 	CrawlDelay time.Duration
 	Robots     string
 	Next       string
+	Learned    string
 }
 
 // Told is what a domain's headers said of limits. Nobody writes to it once it was handed over.
@@ -87,8 +89,8 @@ type ByLayer struct {
 	Account, Rate, Pending, Target, Busy int64
 }
 
-// limited is the number of 429.
-func (b ByLayer) limited() int64 { return b.Account + b.Rate + b.Pending + b.Target }
+// Limited is the number of 429.
+func (b ByLayer) Limited() int64 { return b.Account + b.Rate + b.Pending + b.Target }
 
 // of is the count of one layer; zero for a layer that has no field.
 func (b ByLayer) of(layer string) int64 {

@@ -43,10 +43,10 @@ const limitsKept = 256
 func same(a, b *DomainInput) bool {
 	return a.Domain == b.Domain && a.State == b.State && a.Since.Equal(b.Since) && a.InFlight == b.InFlight && a.Limit == b.Limit &&
 		a.LimitWas == b.LimitWas && a.PerSecond == b.PerSecond && sameTold(a.Told, b.Told) && a.Until.Equal(b.Until) &&
-		a.Full == b.Full && a.Cause == b.Cause && a.Layer == b.Layer && a.FailedProbes == b.FailedProbes && a.Paused.Equal(b.Paused) &&
+		a.Full == b.Full && a.Cause == b.Cause && a.Layer == b.Layer && a.Announced == b.Announced && a.FailedProbes == b.FailedProbes && a.Paused.Equal(b.Paused) &&
 		a.Queue == b.Queue && a.Oldest.Equal(b.Oldest) && a.Accepted == b.Accepted && a.Dead == b.Dead && a.limited() == b.limited() &&
 		a.LastAt.Equal(b.LastAt) && a.LastText == b.LastText && a.CrawlDelay == b.CrawlDelay && a.Robots == b.Robots &&
-		a.Next == b.Next
+		a.Next == b.Next && a.Learned == b.Learned
 }
 
 func sameTold(a, b *Told) bool {
@@ -135,7 +135,7 @@ func (d *domain) row(s *state) DomainRow {
 	return DomainRow{
 		Domain: in.Domain, State: in.State, InFlight: in.InFlight, Limit: in.Limit, LimitWas: in.LimitWas, PerSecond: in.PerSecond,
 		Remaining: in.remaining(), Until: in.Until, Full: in.Full, Cause: in.Cause,
-		Recent429: d.recent429(bin), Total429: in.limited().limited(), Trend: d.trend(bin), OKPerMin: d.okPerMinute(s),
+		Recent429: d.recent429(bin), Total429: in.limited().Limited(), Trend: d.trend(bin), OKPerMin: d.okPerMinute(s),
 		Queue: in.Queue, Oldest: in.Oldest, Accepted: in.Accepted, Dead: in.Dead, ETA: d.eta(s).shown(),
 		LastAt: in.LastAt, LastText: in.LastText, Paused: in.Paused,
 	}
@@ -151,7 +151,7 @@ func (d *domain) detail(s *state) *DomainDetail {
 	in := &d.in
 	out := &DomainDetail{
 		Domain: in.Domain, Since: in.Since, CrawlDelay: in.CrawlDelay,
-		Robots: in.Robots, Next: in.Next, Limits: d.staircase(s.line),
+		Robots: in.Robots, Next: in.Next, Learned: in.Learned, Limits: d.staircase(s.line),
 	}
 	if in.Told != nil {
 		out.Headers, out.HeadersAt = in.Told.Headers, in.Told.At

@@ -49,11 +49,12 @@ type Frame struct {
 	Cooldowns []CooldownRow // active ones, who wakes next first, at most 100
 	Cooling   int           // active cooldowns in all
 	Caps      []CapRow
-	Budgets   []BudgetRow // credentials, accounts, tenants, provider, ip: every budget that is not a domain
+	Budgets   []BudgetRow // every budget that is no domain's: credentials, accounts, tenants, pending, provider, ip, global
 	Events    []EventRow  // newest first, at most 200
 	ETA       ETA
 	Alerts    []Alert // newest first, at most 50; numbered; must not be missed
 	Detail    *DomainDetail
+	Evidence  *Evidence // with Query.Evidence
 	Health    Health
 }
 
@@ -105,7 +106,8 @@ type CooldownRow struct {
 	Full       time.Duration
 	Cause      string // "Retry-After: 90", "backoff 3", "403 x5"
 	Layer      string
-	Failed     int // failed probes in a row
+	Announced  bool // the server named the wait
+	Failed     int  // failed probes in a row
 }
 
 // CapRow is a cap of the user's: on requests, credits, bytes or time.
@@ -119,6 +121,7 @@ type CapRow struct {
 // BudgetRow is a budget that is not a domain.
 type BudgetRow struct {
 	Scope, Key   string
+	Account      string // of a credential
 	State        State
 	InFlight     int
 	Limit        int // zero: none known
@@ -127,9 +130,12 @@ type BudgetRow struct {
 	Full         time.Duration
 	Cause        string
 	Layer        string
-	FailedProbes int // in a row
-	Limited      int64
-	Stopped      string // why a credential or account is stopped (auth, quota); empty: it is not
+	Announced    bool    // the server named the wait
+	FailedProbes int     // in a row
+	Refused      ByLayer // of the calls that drew on it, since the run was started or resumed
+	Stopped      string  // why a credential or account is stopped (auth, quota); empty: it is not
+	FreeJobs     bool    // of a credential: its work in the background is known to hold no slot
+	Learned      string  // what refusals taught of a limit that nobody told, with the evidence; empty: nothing
 }
 
 // Remaining is what headers last reported.
@@ -179,6 +185,7 @@ type DomainDetail struct {
 	CrawlDelay time.Duration
 	Robots     string // "allowed", "not asked", "fetching", "unreachable"
 	Next       string // what happens after this, in words
+	Learned    string // what refusals taught of its limit, with the evidence; empty: nothing
 	Layers     []LayerRow
 	Limits     Series // the ceiling over time
 	Notes      []string
@@ -259,4 +266,5 @@ type Query struct {
 	Selected string        // a domain: DomainWindow.Index and Frame.Detail are about it
 	Hold     bool          // keep the order of the last answer (numbers go on): nothing moves under the hand
 	Range    time.Duration // of the chart; zero: the whole run in at most 120 bins
+	Evidence bool          // also Frame.Evidence
 }

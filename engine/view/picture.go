@@ -89,6 +89,9 @@ func (s *state) picture(q Query) *Frame {
 	f.Caps = s.capRows(f.ETA)
 	f.Cooldowns, f.Cooling = s.cooldowns()
 	f.Domains = s.window(q)
+	if q.Evidence {
+		f.Evidence = s.evidence()
+	}
 	if d := s.domains[q.Selected]; d != nil {
 		f.Detail = d.detail(s)
 	}
@@ -150,12 +153,12 @@ func (s *state) cooldowns() ([]CooldownRow, int) {
 	}
 	for _, b := range s.budgets {
 		if b.Until.After(s.at) {
-			add(CooldownRow{b.Scope, b.Key, b.Until, b.Full, b.Cause, b.Layer, b.FailedProbes})
+			add(CooldownRow{b.Scope, b.Key, b.Until, b.Full, b.Cause, b.Layer, b.Announced, b.FailedProbes})
 		}
 	}
 	for d := range s.cooling {
 		if in := &d.in; in.Until.After(s.at) {
-			add(CooldownRow{"domain", in.Domain, in.Until, in.Full, in.Cause, in.Layer, in.FailedProbes})
+			add(CooldownRow{"domain", in.Domain, in.Until, in.Full, in.Cause, in.Layer, in.Announced, in.FailedProbes})
 		}
 	}
 	return rows, total

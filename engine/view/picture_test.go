@@ -161,7 +161,7 @@ func TestCooldowns(t *testing.T) {
 	if fmt.Sprint(keys) != "[domain a.example domain b.example account acme domain late.example]" || f.Cooling != 4 {
 		t.Errorf("%d cooldowns: %v", f.Cooling, keys)
 	}
-	if got, want := f.Cooldowns[0], (CooldownRow{"domain", "a.example", t0.Add(10 * time.Second), time.Hour, "Retry-After: 90", "target", 2}); got != want {
+	if got, want := f.Cooldowns[0], (CooldownRow{"domain", "a.example", t0.Add(10 * time.Second), time.Hour, "Retry-After: 90", "target", false, 2}); got != want {
 		t.Errorf("the first is %+v, want %+v", got, want)
 	}
 
@@ -303,6 +303,8 @@ func TestEachFieldOfADomainCounts(t *testing.T) {
 			*v = "x"
 		case *State:
 			*v = "x"
+		case *bool:
+			*v = true
 		case *int:
 			*v = 1
 		case *int64:

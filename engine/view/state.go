@@ -25,6 +25,7 @@ type state struct {
 	fresh   []*domain // not yet among names
 	states  map[State]int
 	cooling map[*domain]struct{} // those with a deadline
+	refused map[*domain]struct{} // those that refused lately, and some more
 
 	chart    chart
 	requests ring // bins of rateBin
@@ -35,6 +36,7 @@ type state struct {
 	dead     ring
 	done     ring // tasks accepted or dead
 	grown    ring // tasks that were added
+	faults   [faults]ring
 	refusal  [layers]refusals
 	totals   [layers]int64
 	latency  [trendMinutes + 1]minuteLatency
@@ -71,10 +73,14 @@ func (s *state) init(o Options) {
 	s.domains = make(map[string]*domain)
 	s.states = make(map[State]int)
 	s.cooling = make(map[*domain]struct{})
+	s.refused = make(map[*domain]struct{})
 	s.changed.byKey = make(map[Sort]uint64)
 	s.requests = newRing(rateBins)
 	for _, r := range []*ring{&s.covered, &s.verdicts, &s.ok, &s.retries, &s.dead, &s.done, &s.grown} {
 		*r = newRing(trendBins)
+	}
+	for i := range s.faults {
+		s.faults[i] = newRing(trendBins)
 	}
 	for i, name := range layerNames {
 		s.refusal[i] = refusals{layer: i, ring: newRing(trendBins)}
@@ -226,6 +232,11 @@ func (s *state) applyTally(t *Tally) {
 			s.touch(Sort429)
 		}
 	}
+	for i, n := range t.faults {
+		if n > 0 {
+			s.faults[i].add(bin, n)
+		}
+	}
 	if t.latency.total > 0 {
 		minute := binOf(s.line, time.Minute)
 		m := &s.latency[minute%int64(len(s.latency))]
@@ -238,6 +249,9 @@ func (s *state) applyTally(t *Tally) {
 	for i := range t.cells {
 		if d := s.domains[t.cells[i].domain]; d != nil {
 			d.count(&t.cells[i], s.at, bin)
+			if t.cells[i].limited != ([layers]int64{}) {
+				s.refused[d] = struct{}{}
+			}
 		}
 	}
 }

@@ -23,6 +23,7 @@ type Tally struct {
 	accepted int64
 	records  int64
 	limited  [layers]int64
+	faults   [faults]int64
 	latency  histogram
 
 	cells []cell
@@ -51,6 +52,14 @@ func (t *Tally) Count(a Answer) {
 		t.refused(a.Domain, layerIndex(a.Layer))
 	case "busy":
 		t.refused(a.Domain, indexBusy)
+	case "blocked":
+		t.faults[faultBlocked]++
+	case "failed":
+		t.faults[faultFailed]++
+	case "transport":
+		t.faults[faultTransport]++
+	case "invalid":
+		t.faults[faultInvalid]++
 	}
 	t.verdicts++
 	if a.Retry {

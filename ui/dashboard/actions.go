@@ -49,8 +49,14 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		m.list.Pane = (m.list.Pane + m.panes() - 1) % m.panes()
 	case keys.ShowOverview:
 		m.show(screen.Overview)
-	case keys.ShowDomains, keys.Open:
-		m.show(screen.Domains)
+	case keys.ShowBudgets:
+		m.show(screen.Budgets)
+	case keys.Open:
+		m.open()
+	case keys.Scope:
+		m.turnScope()
+	case keys.Diagnosis:
+		m.openDiagnosis()
 	case keys.LastScreen:
 		m.show(m.last)
 	case keys.Close:
@@ -86,15 +92,17 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 
 // doBudget carries out what concerns the budgets while their pane has the focus; false: the action is about something else.
 func (m *Model) doBudget(action keys.Action) bool {
+	page := m.rows()
+	half := max(page/2, 1)
 	by := map[keys.Action]int{
-		keys.Down: 1, keys.Up: -1, keys.HalfDown: 2, keys.HalfUp: -2, keys.PageDown: 4, keys.PageUp: -4, keys.Bottom: atOnce, keys.Top: -atOnce,
+		keys.Down: 1, keys.Up: -1, keys.HalfDown: half, keys.HalfUp: -half, keys.PageDown: page, keys.PageUp: -page, keys.Bottom: atOnce, keys.Top: -atOnce,
 	}[action]
 	switch {
 	case by != 0:
-		m.list.MoveBudget(m.data, by)
+		m.list.MoveBudget(m.data, m.tab, by)
 		m.changed()
 	case action == keys.Pause:
-		m.act(m.list.PauseBudget(m.data))
+		m.act(m.list.PauseBudget(m.data, m.tab))
 	case action == keys.EndCooldown || action == keys.Probe:
 		m.endWait(m.picture().ProbeBudget())
 	default:
@@ -145,7 +153,29 @@ func (m *Model) doView(action keys.Action) tea.Cmd {
 	return nil
 }
 
-func (m *Model) panes() int { return screen.Panes(m.tab, m.w, m.h) }
+func (m *Model) panes() int { return m.list.Panes(m.tab, m.w, m.h) }
+
+// open shows what the cursor is on: a budget among those of its scope, else the domains.
+func (m *Model) open() {
+	switch {
+	case m.tab != screen.Overview:
+		return
+	case m.list.OnBudgets(m.data, m.tab):
+		m.list.OpenBudget(m.data, m.tab)
+	default:
+		m.list.Scope = ""
+	}
+	m.show(screen.Budgets)
+}
+
+// turnScope shows the budgets of the next scope, from the Overview too.
+func (m *Model) turnScope() {
+	m.list.NextScope()
+	m.list.Pane, m.list.Zoomed = 0, false
+	m.show(screen.Budgets)
+	m.list.Settle(m.data, m.tab)
+	m.scroll()
+}
 
 func (m *Model) show(tab screen.Tab) {
 	if tab == m.tab {

@@ -396,7 +396,7 @@ func TestCrashOfAGoroutine(t *testing.T) {
 
 func TestStillNeedsNoTerminal(t *testing.T) {
 	lines, err := Still(&script{frame: sample.Normal()}, Options{Getenv: func(string) string { return "" }}, 80, 24, "2j")
-	if err != nil || len(lines) != 24 || !strings.Contains(lines[1], "▌2 Domains▐") {
+	if err != nil || len(lines) != 24 || !strings.Contains(lines[1], "▌2 Budgets▐") {
 		t.Fatalf("%v\n%s", err, strings.Join(lines, "\n"))
 	}
 	if _, err := Still(&script{panic: true}, Options{}, 80, 24, ""); err == nil {
@@ -435,5 +435,5 @@ func TestTitlesOfTheScreensAreTheTabs(t *testing.T) {
 		t.Error("the dashboard does not open on the Overview")
 	}
 	d.press("2")
-	d.sees("▌2 Domains 10▐")
+	d.sees("▌2 Budgets: 10 domains▐")
 }

@@ -18,6 +18,9 @@ func (m *Model) disabled(action keys.Action) string {
 		if action == keys.EndCooldown || action == keys.Probe {
 			return m.noProbe(over)
 		}
+		if _, _, ok := m.list.ChosenBudget(m.data, m.tab); !ok && action == keys.Copy {
+			return "there is no row to copy"
+		}
 	}
 	switch action {
 	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom, keys.Tag, keys.TagAll, keys.Copy:
@@ -38,10 +41,8 @@ func (m *Model) disabled(action keys.Action) string {
 		switch {
 		case len(m.data.Budgets) == 0:
 			return "there is no key or account to probe"
-		case m.panes() < 2:
-			return "keys and accounts are chosen on panes, which need 120x36"
 		}
-		return "a key or account is probed: Tab to Remaining"
+		return "a key or account is probed where it is chosen: B shows them"
 	case keys.PauseRun:
 		switch {
 		case over:
@@ -66,7 +67,10 @@ func (m *Model) disabled(action keys.Action) string {
 			return "the picture is frozen: Z"
 		}
 	case keys.NextPane, keys.LastPane, keys.Zoom:
-		if m.panes() < 2 {
+		switch {
+		case m.tab == screen.Overview && m.panes() < 2 && len(m.list.Budgets(m.data, m.tab)) > 0:
+			return "panes need 120x36; B shows keys and accounts"
+		case m.panes() < 2:
 			return "panes need 120x36"
 		}
 	case keys.Detail:

@@ -286,7 +286,7 @@ func (d *driver) laws() {
 	if w := d.m.data.Frame.Domains; w.Matched > 0 && d.m.frozenAt.IsZero() && d.m.row() < 0 {
 		d.t.Fatalf("nothing is selected among %d rows (%q)", w.Matched, d.m.list.Selected)
 	}
-	if d.m.mode() != d.m.screenMode() && d.m.over == nil && d.m.prompt == nil {
+	if d.m.mode() != d.m.screenMode() && d.m.picture().Over == nil && d.m.prompt == nil {
 		d.t.Fatal("keys go to something that is not drawn")
 	}
 }

@@ -88,6 +88,7 @@ func (m *Model) query() view.Query {
 	return view.Query{
 		Offset: max(m.list.Top-page, 0), Limit: max(3*page, 50), Sort: m.list.Sort, Reverse: m.list.Reverse,
 		Filter: m.list.Filter, Faults: m.list.Faults, Selected: m.list.Selected, Hold: m.holding(), Range: m.chart,
+		Evidence: m.reading != nil,
 	}
 }
 
@@ -116,6 +117,9 @@ func (m *Model) refresh() {
 	}
 	m.settle()
 	m.remember()
+	if m.list.OnBudgets(m.data, m.tab) {
+		m.list.Settle(m.data, m.tab)
+	}
 }
 
 // settle makes sure that a row in the data is selected: between two questions the engine may have moved on.

@@ -61,6 +61,8 @@ func (m *Model) mode() keys.Mode {
 		return keys.HelpMode
 	case m.menu != nil:
 		return keys.Menu
+	case m.reading != nil:
+		return keys.Diagnosed
 	case m.prompt != nil:
 		return keys.FilterRow
 	}
@@ -68,11 +70,17 @@ func (m *Model) mode() keys.Mode {
 }
 
 func (m *Model) screenMode() keys.Mode {
-	if m.tab == screen.Domains {
+	switch {
+	case m.list.Shared(m.tab):
+		return keys.Shared
+	case m.tab == screen.Budgets:
 		return keys.Domains
 	}
 	return keys.Overview
 }
+
+// elsewhere says how to come to the mode in which a key does something.
+var elsewhere = map[keys.Mode]string{keys.Overview: "the Overview: 1", keys.Domains: "domains: 2, then B until they show", keys.Shared: "keys, accounts and others: B"}
 
 func (m *Model) textMode() bool { return m.help != nil && m.ask == nil || m.prompt != nil }
 
@@ -140,6 +148,10 @@ func (m *Model) press(key string) tea.Cmd {
 			}
 		case m.textMode():
 			m.edit(m.pressed)
+		case mode == m.screenMode():
+			if other, does, ok := keys.Elsewhere(mode, key); ok {
+				m.say(themes.Dim, keys.Show(key)+" ("+string(does)+") is for "+elsewhere[other], "")
+			}
 		}
 		return nil
 	}
@@ -165,6 +177,8 @@ func (m *Model) press(key string) tea.Cmd {
 		return m.inHelp(action)
 	case keys.Menu:
 		return m.inMenu(action)
+	case keys.Diagnosed:
+		return m.inDiagnosis(action)
 	case keys.FilterRow:
 		return m.inPrompt(action)
 	}
@@ -312,7 +326,7 @@ func (m *Model) answer(i int) tea.Cmd {
 
 // closeOver closes what is drawn over the screen.
 func (m *Model) closeOver() {
-	m.ask, m.help, m.menu, m.over = nil, nil, nil, nil
+	m.ask, m.help, m.menu, m.reading, m.over = nil, nil, nil, nil, nil
 	m.changed()
 }
 

@@ -85,6 +85,7 @@ type Model struct {
 	over    screen.Overlay
 	ask     *question
 	menu    *menu
+	reading *reading // the diagnosis; nil: closed
 	help    *screen.Help
 	prompt  *prompt
 	pressed tea.KeyMsg // the key that is being handled
@@ -325,6 +326,9 @@ func (m *Model) picture() *screen.Picture {
 		for name, w := range m.wishes {
 			p.Wishes[name] = w.Text
 		}
+	}
+	if m.reading != nil {
+		p.Over = p.Diagnosis(m.reading.top)
 	}
 	p.Footer = func(width int) string { return screen.Footer(m.look, m.mode(), width, m.disabled) }
 	return p

@@ -227,7 +227,7 @@ func TestOnATerminalStartAndQuit(t *testing.T) {
 	c := open(t, "stopped")
 	c.sees("Accepted records/min")
 	c.press("2")
-	c.sees("▌2 Domains")
+	c.sees("▌2 Budgets")
 	c.press("q")
 	c.ended(0, "left")
 }

@@ -61,15 +61,19 @@ func (m *Model) freeze() {
 		return
 	}
 	q := m.query()
-	q.Offset, q.Limit = max(m.index-500, 0), 1000
+	q.Offset, q.Limit, q.Evidence = max(m.index-500, 0), 1000, true
 	m.take(q)
 	m.settle()
 	m.frozenAt = m.now
 }
 
-// copyRows copies the domains that are tagged, or the one under the cursor.
+// copyRows copies the budget under the cursor, or the domains that are tagged, or the one under the cursor.
 func (m *Model) copyRows() tea.Cmd {
 	var names []string
+	if m.list.OnBudgets(m.data, m.tab) {
+		id, _, _ := m.list.ChosenBudget(m.data, m.tab)
+		return m.copyNames([]string{widget.Clean(id.Key, 253)})
+	}
 	for name := range m.list.Tags {
 		names = append(names, widget.Clean(name, 253))
 	}
@@ -77,6 +81,10 @@ func (m *Model) copyRows() tea.Cmd {
 	if len(names) == 0 {
 		names = []string{widget.Clean(m.list.Selected, 253)}
 	}
+	return m.copyNames(names)
+}
+
+func (m *Model) copyNames(names []string) tea.Cmd {
 	text := strings.Join(names, "\n")
 	seq, ok := clip(text, m.opt.Getenv)
 	if !ok {

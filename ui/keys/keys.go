@@ -18,9 +18,11 @@ const (
 	NextPane     Action = "next pane" // in a dialog: the next button
 	LastPane     Action = "last pane" // in a dialog: the last button
 	ShowOverview Action = "overview"
-	ShowDomains  Action = "domains"
-	Open         Action = "open"  // in a dialog: press the button; in a text field: take what was typed
-	Close        Action = "close" // close what is open, else clear the filter, else go back
+	ShowBudgets  Action = "budgets"
+	Scope        Action = "scope"     // of the budgets shown
+	Diagnosis    Action = "diagnosis" // open it; in it: close it
+	Open         Action = "open"      // in a dialog: press the button; in a text field: take what was typed
+	Close        Action = "close"     // close what is open, else clear the filter, else go back
 	LastScreen   Action = "last screen"
 
 	Tag         Action = "tag"
@@ -66,15 +68,19 @@ type Mode string
 // The modes. Text modes take all printable keys that are not in the table as text.
 const (
 	Overview  Mode = "overview"
-	Domains   Mode = "domains"
-	HelpMode  Mode = "help"   // the help, which is also a search field
-	FilterRow Mode = "filter" // a text field
-	Menu      Mode = "menu"   // a short list to choose from: sort column, alerts
+	Domains   Mode = "domains"        // the Budgets screen with the domains
+	Shared    Mode = "shared budgets" // the Budgets screen with the budgets that are no domain's
+	HelpMode  Mode = "help"           // the help, which is also a search field
+	FilterRow Mode = "filter"         // a text field
+	Diagnosed Mode = "diagnosis"
+	Menu      Mode = "menu" // a short list to choose from: sort column, alerts
 	Dialog    Mode = "dialog"
 )
 
 // Modes returns all modes.
-func Modes() []Mode { return []Mode{Overview, Domains, HelpMode, FilterRow, Menu, Dialog} }
+func Modes() []Mode {
+	return []Mode{Overview, Domains, Shared, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
+}
 
 // Group is a heading in the help.
 type Group string

@@ -29,12 +29,29 @@ func TestNoTwoActionsShareAKeyInAMode(t *testing.T) {
 	}
 }
 
-// TestAKeyMeansTheSameOnAllScreens: what differs between overview and domains is only where a key applies; the alerts of
-// the overview stand in for the faults of the list, as the key ! says on both.
+// TestAKeyMeansTheSameOnAllScreens: what differs between the screens is only where a key applies; the alerts of the overview
+// stand in for the faults of the list, as the key ! says on both.
 func TestAKeyMeansTheSameOnAllScreens(t *testing.T) {
-	for key, a := range index[Overview] {
-		if b, ok := index[Domains][key]; ok && a != b && key != "!" {
-			t.Errorf("%q is %s on the overview and %s among the domains", key, a, b)
+	for _, one := range screens {
+		for key, a := range index[one] {
+			for _, other := range screens {
+				if b, ok := index[other][key]; ok && a != b && key != "!" {
+					t.Errorf("%q is %s on %s and %s on %s", key, a, one, b, other)
+				}
+			}
+		}
+	}
+}
+
+// TestAKeyOfAnotherScreenIsFound: pressed where it does nothing it can say where it does something.
+func TestAKeyOfAnotherScreenIsFound(t *testing.T) {
+	for _, c := range []struct {
+		mode  Mode
+		key   string
+		where Mode
+	}{{Shared, "[", Domains}, {Shared, "/", Domains}, {Overview, "[", Domains}, {Domains, "r", Shared}, {Domains, "+", Overview}, {Overview, "p", Domains}, {Shared, "x", ""}} {
+		if where, _, ok := Elsewhere(c.mode, c.key); where != c.where || ok != (c.where != "") {
+			t.Errorf("%q beside %s is found on %q, %v", c.key, c.mode, where, ok)
 		}
 	}
 }
@@ -79,7 +96,7 @@ func TestThereIsAWayOutOfEveryMode(t *testing.T) {
 		if a, ok := Lookup(mode, "ctrl+c"); !ok || a != Interrupt {
 			t.Errorf("%s: ctrl+c is %q", mode, a)
 		}
-		if mode != Overview && mode != Domains {
+		if !slices.Contains(screens, mode) {
 			if a, ok := Lookup(mode, "esc"); !ok || a != Close {
 				t.Errorf("%s: esc is %q", mode, a)
 			}
@@ -89,8 +106,8 @@ func TestThereIsAWayOutOfEveryMode(t *testing.T) {
 			has := func(a Action) bool {
 				return slices.ContainsFunc(segments, func(s Segment) bool { return s.Action == a })
 			}
-			switch mode {
-			case Overview, Domains:
+			switch {
+			case slices.Contains(screens, mode):
 				if !has(Help) || !has(Quit) {
 					t.Fatalf("%s, width %d: %+v", mode, width, segments)
 				}
@@ -116,8 +133,8 @@ func footer(mode Mode, width int) string {
 
 func TestFooter(t *testing.T) {
 	for name, c := range map[string]struct{ got, want string }{
-		"domains, standard": {footer(Domains, 78), "?:Help  /:Filter  p:Pause  s:Sort  [ ]:Limit  c:End cool  Enter:Open  q:Quit"},
-		"overview, full":    {footer(Overview, 140), "?:Help  /:Filter  p:Pause/resume  r:One probe  c:End cooldown  Enter:Open  Tab:Pane  !:Alerts  P:All  Z:Freeze  y:Copy  t:Theme  q:Quit"},
+		"domains, standard": {footer(Domains, 78), "?:Help  /:Filter  p:Pause  s:Sort  i:Why  [ ]:Limit  B:Scope  c:Wake  q:Quit"},
+		"overview, full":    {footer(Overview, 160), "?:Help  /:Filter  p:Pause/resume  r:One probe  i:Why  B:Scope  c:End cooldown  Enter:Open  Tab:Pane  !:Alerts  P:All  Z:Freeze  y:Copy  t:Theme  q:Quit"},
 		"compact":           {footer(Overview, 38), "?:Help  /:Filter  p:Pause  q:Quit"},
 		"nothing fits":      {footer(Overview, 0), "?:Help  q:Quit"},
 		"filter":            {footer(FilterRow, 78), "Enter:Keep  Esc:Clear  ↑ ↓:Move  F10:Quit"},

@@ -205,21 +205,21 @@ func ShowAll(keys []string) string {
 	return strings.Join(out, " ")
 }
 
-// Markdown is the table of all keys of the two screens for the documentation.
+// Markdown is the table of all keys of the screens for the documentation.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("| Key | Action | Where | |\n| --- | --- | --- | --- |\n")
 	for _, row := range table {
-		if !slices.Contains(row.Modes, Overview) && !slices.Contains(row.Modes, Domains) {
-			continue
-		}
 		var where []string
-		for _, m := range row.Modes {
-			if m == Overview || m == Domains {
+		for _, m := range screens {
+			if slices.Contains(row.Modes, m) {
 				where = append(where, string(m))
 			}
 		}
-		if len(where) == 2 {
+		switch len(where) {
+		case 0:
+			continue
+		case len(screens):
 			where = []string{"all"}
 		}
 		note := ""
@@ -236,4 +236,14 @@ func Markdown() string {
 		b.WriteString("| " + strings.Join(keys, " ") + " | " + row.Help + " | " + strings.Join(where, ", ") + " | " + note + " |\n")
 	}
 	return b.String()
+}
+
+// Elsewhere is the mode of another screen in which a key does something, the nearest first; false: it does nothing on any.
+func Elsewhere(mode Mode, key string) (Mode, Action, bool) {
+	for _, m := range []Mode{Domains, Shared, Overview} {
+		if action, ok := Lookup(m, key); ok && m != mode {
+			return m, action, true
+		}
+	}
+	return "", "", false
 }

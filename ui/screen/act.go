@@ -26,8 +26,6 @@ type Wish struct {
 	Met    func(*view.DomainRow) bool
 }
 
-const scopeDomain = "domain"
-
 // targets are the tagged rows, or else the one under the cursor, in the order of their names.
 func (s *List) targets(d *Data) []view.DomainRow {
 	var rows []view.DomainRow

@@ -13,13 +13,13 @@ func (p *Picture) capacityPane(w, h int) []string {
 	inner := widget.Inner(w)
 	name := min(max(inner-26, 8), 40)
 	lines := make([]string, 0, max(h, 0))
-	all, budgets := p.capacities(p.Data.Frame.Budgets, max(h-2, 1)), len(p.Data.Frame.Budgets)
+	all, budgets := p.capacities(max(h-2, 1)), len(p.told())
 	room, first, cursor := max(h-2, 0), 0, -1
 	if budgets > room {
 		room = max(room-1, 0)
 	}
 	if p.List.OnBudgets(p.Data, Overview) {
-		cursor = p.List.budget(p.Data)
+		cursor = p.List.budget(p.Data, p.told())
 		first = max(cursor-room+1, 0)
 	}
 	shown := all[first:min(first+room, len(all))]
@@ -38,7 +38,7 @@ func (p *Picture) capacityPane(w, h int) []string {
 		lines = append(lines, l.String())
 	}
 	if more := budgets - len(shown); more > 0 {
-		lines = append(lines, p.Look.Text(themes.Dim, "and "+widget.Thousands(int64(more))+" more: z on this pane shows them", inner))
+		lines = append(lines, p.Look.Text(themes.Dim, "and "+widget.Thousands(int64(more))+" more: B shows them", inner))
 	}
 	if len(lines) == 0 {
 		lines = append(lines, p.Look.Text(themes.Dim, p.nothingTold(), inner))
@@ -67,12 +67,15 @@ func (p *Picture) nothingTold() string {
 	return "nothing reported yet"
 }
 
+// told are the budgets that say something.
+func (p *Picture) told() []int { return p.List.Budgets(p.Data, Overview) }
+
 // capacities are the budgets, and after them the scarcest of the domains that told a limit: n of them in all, or all
 // budgets where those are more.
-func (p *Picture) capacities(budgets []view.BudgetRow, n int) []capacity {
+func (p *Picture) capacities(n int) []capacity {
 	var out []capacity
-	for i := range budgets {
-		out = append(out, p.budget(&budgets[i]))
+	for _, i := range p.told() {
+		out = append(out, p.budget(&p.Data.Frame.Budgets[i]))
 	}
 	if len(out) >= n {
 		return out
@@ -88,16 +91,20 @@ func (p *Picture) capacities(budgets []view.BudgetRow, n int) []capacity {
 }
 
 // budget tells a credential, an account or another shared budget: why it does not start anything, or else what is free of
-// its slots or left of its window with the age of that report, or else what it has in flight.
+// its slots or left of its window with the age of that report, or else what it has in flight. A key whose account is held
+// tells that.
 func (p *Picture) budget(b *view.BudgetRow) capacity {
 	c := capacity{name: b.Key, role: themes.Text}
-	if b.Scope != "credential" {
+	if b.Scope != scopeCredential {
 		c.name = b.Scope + " " + b.Key
 	}
-	r := b.Remaining
+	r, by := b.Remaining, p.Data.holder(b)
 	switch {
-	case b.Stopped != "":
-		c.value, c.note, c.role = "STOPPED", b.Stopped, themes.Bad
+	case by.Stopped != "":
+		c.value, c.note, c.role = "STOPPED", by.Stopped, themes.Bad
+		if by != b {
+			c.note = budgetName(by) + ": " + by.Stopped
+		}
 		return c
 	case !r.Known && b.Limit > 0:
 		c.value = ofLimit(b.InFlight, b.Limit) + " busy"
@@ -109,6 +116,8 @@ func (p *Picture) budget(b *view.BudgetRow) capacity {
 		c.value, c.note, c.role = remaining(r, 7)+lowMark(r)+" left", p.reportAge(r), lowRole(r)
 	}
 	switch {
+	case by != b && hold(by) > 0:
+		c.note, c.role = p.budgetWhy(b)
 	case b.State == view.StatePause:
 		c.note, c.role = "paused by you", themes.Pause
 	case b.Until.After(p.Now):
@@ -120,18 +129,15 @@ func (p *Picture) budget(b *view.BudgetRow) capacity {
 }
 
 // budgetsLine is the credentials and accounts of a platform run in one line: what is free, how old that is, what cools.
-func (p *Picture) budgetsLine(w int) string {
-	l := p.Look.Line(w)
-	if w >= 80 {
-		l.Gap(1)
-	}
-	for i := range p.Data.Frame.Budgets {
+func (p *Picture) budgetsLine(l *widget.Line) string {
+	told := p.told()
+	for n, i := range told {
 		c := p.budget(&p.Data.Frame.Budgets[i])
 		item := c.name + " " + c.value
 		if c.note != "" {
 			item += " " + c.note
 		}
-		if rest := "+" + widget.Count(int64(len(p.Data.Frame.Budgets)-i)); i > 0 && l.Room() < widget.Width(item)+len(rest)+2 {
+		if rest := "+" + widget.Count(int64(len(told)-n)); n > 0 && l.Room() < widget.Width(item)+len(rest)+2 {
 			return l.Right(themes.Dim, rest+" ").String()
 		}
 		l.Text(c.role, item).Gap(3)

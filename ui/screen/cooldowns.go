@@ -43,7 +43,7 @@ func (p *Picture) cooldownsPane(w, h int) []string {
 		lines = append(lines, l.String())
 	}
 	if cut {
-		lines = append(lines, p.Look.Text(themes.Dim, "and "+widget.Thousands(int64(all-min(room, len(active))))+" more: 2 Domains shows them", inner))
+		lines = append(lines, p.Look.Text(themes.Dim, "and "+widget.Thousands(int64(all-min(room, len(active))))+" more: 2 shows them", inner))
 	}
 	return widget.Pane{Title: "Cooldowns", Right: widget.Thousands(int64(all)) + " active", Focused: p.List.Pane == paneCooldowns}.Draw(p.Look, w, h, lines)
 }

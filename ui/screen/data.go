@@ -1,7 +1,6 @@
 package screen
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -17,6 +16,8 @@ type Data struct {
 	Names []string
 	// Budgets are those of Frame.Budgets as the engine names them, in the same order.
 	Budgets []BudgetID
+	// accounts are those of Frame.Budgets by name.
+	accounts map[string]*view.BudgetRow
 	// Headers are the names of Frame.Detail.Headers in order.
 	Headers []string
 }
@@ -58,15 +59,7 @@ func Take(f *view.Frame) *Data {
 		r := &c.Cooldowns[i]
 		r.Scope, r.Key, r.Cause, r.Layer = name(r.Scope), name(r.Key), text(r.Cause), name(r.Layer)
 	}
-	c.Budgets = slices.Clone(f.Budgets)
-	// What is nearest to the user's own keys comes first.
-	slices.SortStableFunc(c.Budgets, func(a, b view.BudgetRow) int { return cmp.Compare(scopeRank(a.Scope), scopeRank(b.Scope)) })
-	for i := range c.Budgets {
-		b := &c.Budgets[i]
-		d.Budgets = append(d.Budgets, BudgetID{Scope: b.Scope, Key: b.Key})
-		b.Scope, b.Key, b.Cause, b.Stopped = name(b.Scope), name(b.Key), text(b.Cause), text(b.Stopped)
-		b.State = view.State(name(string(b.State)))
-	}
+	d.takeBudgets(f.Budgets)
 	c.Layers = cleanLayers(f.Layers)
 	c.Caps = slices.Clone(f.Caps)
 	for i := range c.Caps {
@@ -77,27 +70,23 @@ func Take(f *view.Frame) *Data {
 		a := &c.Alerts[i]
 		a.Level, a.Text, a.Do = name(a.Level), text(a.Text), text(a.Do)
 	}
+	if f.Evidence != nil {
+		e := *f.Evidence
+		e.Worst = slices.Clone(e.Worst)
+		for i := range e.Worst {
+			e.Worst[i].Domain, e.Worst[i].Learned = name(e.Worst[i].Domain), text(e.Worst[i].Learned)
+		}
+		c.Evidence = &e
+	}
 	if f.Detail != nil {
 		c.Detail, d.Headers = cleanDetail(f.Detail)
 	}
 	return d
 }
 
-func scopeRank(scope string) int {
-	switch scope {
-	case "credential":
-		return 0
-	case "account":
-		return 1
-	case "tenant":
-		return 2
-	}
-	return 3
-}
-
 func cleanDetail(f *view.DomainDetail) (*view.DomainDetail, []string) {
 	c := *f
-	c.Domain, c.Robots, c.Next = name(f.Domain), text(f.Robots), text(f.Next)
+	c.Domain, c.Robots, c.Next, c.Learned = name(f.Domain), text(f.Robots), text(f.Next), text(f.Learned)
 	c.Layers = cleanLayers(f.Layers)
 	c.Notes = slices.Clone(f.Notes)
 	for i := range c.Notes {

@@ -9,7 +9,7 @@ import (
 	"dev.scrapetop/ui/widget"
 )
 
-// domainParts is how the body of Domains is shared.
+// domainParts is how the body of the Budgets screen is shared while it shows domains.
 type domainParts struct {
 	head   int // lines above the table: what is filtered
 	table  int // rows of the table
@@ -39,9 +39,7 @@ func domainShare(class Class, body int, detail, budgets bool) domainParts {
 		}
 		s.table = body - s.detail - s.foot - 1
 	default:
-		if budgets {
-			s.foot = 1
-		}
+		s.foot = 1
 		s.table = body - s.foot - 1
 	}
 	return s
@@ -54,14 +52,14 @@ func (p *Picture) domains(class Class, w, h int) []string {
 	case p.List.Zoomed && p.List.Pane == 2:
 		return p.limitsPane(w, h, true)
 	}
-	budgets := len(p.Data.Frame.Budgets) > 0
+	budgets := len(p.told()) > 0
 	s := domainShare(class, h, !p.List.NoDetail && !p.List.Zoomed, budgets)
 	var lines []string
 	switch class {
 	case Full:
 		lines = append(lines, p.filterLine(w))
 		if budgets {
-			lines = append(lines, p.budgetsLine(w))
+			lines = append(lines, p.budgetsLine(p.Look.Line(w).Gap(1)))
 		}
 		t := p.table(s.table)
 		lines = append(lines, widget.Pane{
@@ -78,17 +76,26 @@ func (p *Picture) domains(class Class, w, h int) []string {
 		if s.detail > 0 {
 			lines = append(lines, p.detailStandard(w, s.detail)...)
 		}
-		l := p.Look.Line(w).Gap(1).Text(themes.Dim, p.tableNote())
+		l := p.Look.Line(w).Gap(1).Text(themes.Dim, "scope: ").Text(themes.Focus, scopeDomain).Text(themes.Dim, " (B)   "+p.tableNote())
 		if p.List.Filter != "" {
 			l.Text(themes.Focus, "   filter: "+p.List.Filter)
 		}
-		lines = append(lines, l.Right(themes.Dim, "* tagged  ! low  ~ old ").String())
+		if legend := "* tagged  ! low  ~ old "; l.Room() > len(legend) {
+			l.Right(themes.Dim, legend)
+		}
+		lines = append(lines, l.String())
+		if budgets {
+			lines = append(lines, p.budgetsLine(p.Look.Line(w).Gap(1)))
+		}
 	default:
 		t := p.table(s.table)
 		lines = t.Draw(p.Look, w, s.table+1)
-	}
-	if budgets && class != Full {
-		lines = append(lines, p.budgetsLine(w))
+		l := p.Look.Line(w).Text(themes.Focus, scopeDomain).Text(themes.Dim, " (B)").Gap(2)
+		if budgets {
+			lines = append(lines, p.budgetsLine(l))
+		} else {
+			lines = append(lines, l.Text(themes.Dim, p.tableNote()).String())
+		}
 	}
 	return lines
 }
@@ -109,7 +116,7 @@ func (p *Picture) filterLine(w int) string {
 		columns = "wide"
 	}
 	rest := "faults only: " + onOff(p.List.Faults) + " (!)   columns: " + columns + " (w)   detail: " + onOff(!p.List.NoDetail) + " (|)"
-	l := p.Look.Line(w).Gap(1).Text(themes.Dim, "filter: ")
+	l := p.Look.Line(w).Gap(1).Text(themes.Dim, "scope: ").Text(themes.Focus, scopeDomain).Text(themes.Dim, " (B)   filter: ")
 	return l.Text(role, widget.Truncate(filter, max(l.Room()-widget.Width(rest)-4, 1))).Gap(3).Text(themes.Dim, rest).String()
 }
 

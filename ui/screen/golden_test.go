@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dev.scrapetop/engine/view"
 	"dev.scrapetop/ui/keys"
 	"dev.scrapetop/ui/screen/sample"
 )
@@ -31,10 +32,33 @@ func TestGoldenFrames(t *testing.T) {
 		{"overview-platform", Overview, platform},
 		{"overview-key", Overview, func(p *Picture) {
 			platform(p)
-			p.List.Pane, p.List.Budget = paneCapacity, p.Data.Budgets[1]
+			p.List.Pane, p.List.Budget = paneCapacity, BudgetID{"credential", "spare"}
 		}},
-		{"domains", Domains, pictures()["detail"]},
-		{"help", Domains, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
+		{"overview-keys", Overview, func(p *Picture) { p.Data = Take(sample.Keys()) }},
+		{"domains", Budgets, pictures()["detail"]},
+		{"keys", Budgets, func(p *Picture) {
+			pictures()["keys"](p)
+			p.List.Budget = BudgetID{"credential", "night"}
+		}},
+		{"platform", Budgets, func(p *Picture) {
+			p.Data, p.List.Scope = Take(sample.Keys()), scopePlatform
+		}},
+		{"diagnosis", Overview, func(p *Picture) {
+			f := sample.Keys()
+			f.Detail = sample.Detail("jobs-d.example")
+			p.Data = Take(f)
+			p.Over = p.Diagnosis(0)
+		}},
+		{"fine", Overview, func(p *Picture) {
+			f := sample.Normal()
+			f.States, f.Cooldowns, f.Evidence = map[view.State]int{view.StateRun: 10}, nil, &view.Evidence{}
+			for i := range f.Layers {
+				f.Layers[i].Recent = 0
+			}
+			p.Data = Take(f)
+			p.Over = p.Diagnosis(0)
+		}},
+		{"help", Budgets, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
 		{"stopped", Overview, pictures()["stopped"]},
 		{"norun", Overview, pictures()["empty"]},
 	} {
@@ -47,11 +71,17 @@ func TestGoldenFrames(t *testing.T) {
 				p := newPicture(look, c.tab, size[0], size[1])
 				c.prepare(p)
 				mode := keys.Overview
-				if c.tab == Domains {
+				if c.tab == Budgets {
 					mode = keys.Domains
 				}
-				if p.Over != nil {
+				if p.List.Shared(c.tab) {
+					mode = keys.Shared
+				}
+				switch p.Over.(type) {
+				case *Help:
 					mode = keys.HelpMode
+				case *diagnosis:
+					mode = keys.Diagnosed
 				}
 				p.Footer = func(w int) string { return Footer(look, mode, w, p.probeOnly) }
 				got := strings.Join(p.Draw(), "\n") + "\n"

@@ -92,11 +92,14 @@ func (p *Picture) tabs(class Class) string {
 	f := p.Data.Frame
 	l := p.Look.Line(p.W)
 	g := p.Look.Glyphs
-	domains := "2 Domains"
-	if class == Full && f.Domains.Total > 0 {
-		domains += " " + widget.Count(int64(f.Domains.Total))
+	budgets := "2 Budgets"
+	switch {
+	case p.List.Shared(p.Tab):
+		budgets += ": " + p.List.scope()
+	case class == Full && f.Domains.Total > 0:
+		budgets += ": " + plural(f.Domains.Total, "domain")
 	}
-	for i, title := range []string{"1 Overview", domains} {
+	for i, title := range []string{"1 Overview", budgets} {
 		if Tab(i) == p.Tab {
 			l.Strong(true).Text(themes.Focus, g.TabLeft+title+g.TabRight).Strong(false)
 		} else {

@@ -57,6 +57,36 @@ func pictures() map[string]func(*Picture) {
 			p.List.Tags = map[string]view.DomainRow{"forum-c.example": {}, "shop-a.example": {}}
 			p.Wishes = map[string]string{"forum-c.example": "resuming...", "": "pausing the run..."}
 		},
+		"keys": func(p *Picture) {
+			p.Data, p.List.Scope = Take(sample.Keys()), scopeCredential
+		},
+		"platform's": func(p *Picture) {
+			p.Data, p.List.Scope = Take(sample.Keys()), scopePlatform
+			p.List.NoDetail = true
+		},
+		"no tenants": func(p *Picture) { p.List.Scope = scopeTenant },
+		"huge keys": func(p *Picture) {
+			p.Data, p.List.Scope = Take(sample.Huge()), scopeCredential
+		},
+		"hostile budgets": func(p *Picture) {
+			p.Data, p.List.Scope = Take(sample.Hostile()), scopePlatform
+		},
+		"diagnosis": func(p *Picture) {
+			p.Data = Take(sample.Keys())
+			p.Over = p.Diagnosis(3)
+		},
+		"diagnosis of nothing": func(p *Picture) {
+			p.Data = Take(sample.Empty())
+			p.Over = p.Diagnosis(1000)
+		},
+		"diagnosis of huge numbers": func(p *Picture) {
+			p.Data = Take(sample.Huge())
+			p.Over = p.Diagnosis(0)
+		},
+		"diagnosis of hostile texts": func(p *Picture) {
+			p.Data = Take(sample.Hostile())
+			p.Over = p.Diagnosis(p.DiagnosisEnd())
+		},
 		"wide, shifted": func(p *Picture) { p.List.Wide, p.List.Shift = true, 4 },
 		"no detail":     func(p *Picture) { p.List.NoDetail = true },
 		"zoomed":        func(p *Picture) { p.List.Zoomed, p.List.Pane = true, 2 },
@@ -135,7 +165,7 @@ func TestEveryScreenHasItsExactSize(t *testing.T) {
 	sizes := [][2]int{{200, 60}, {120, 36}, {119, 36}, {120, 35}, {81, 25}, {80, 24}, {60, 20}, {40, 10}, {39, 10}, {20, 3}, {1, 1}, {0, 0}}
 	for lookName, look := range looks(t) {
 		for name, prepare := range pictures() {
-			for tab := range Domains + 1 {
+			for tab := range Budgets + 1 {
 				for _, size := range sizes {
 					t.Run(fmt.Sprintf("%s/%s/%d/%dx%d", lookName, name, tab, size[0], size[1]), func(t *testing.T) {
 						p := newPicture(look, tab, size[0], size[1])
@@ -160,18 +190,19 @@ func TestEveryScreenHasItsExactSize(t *testing.T) {
 
 func TestEverySizeFromOneCell(t *testing.T) {
 	look := looks(t)["dark"]
-	for tab := range Domains + 1 {
-		for _, prepare := range []func(*Picture){pictures()["detail"], pictures()["help"]} {
-			for w := 1; w <= 200; w++ {
-				for h := 1; h <= 70; h++ {
-					// Every size below the full one, above it each third: the layout only grows there.
-					if (w > 125 || h > 45) && (w%3 != 0 || h%3 != 0) {
-						continue
-					}
-					p := newPicture(look, tab, w, h)
-					prepare(p)
-					law(t, p.Draw(), w, h)
+	for _, c := range []struct {
+		tab     Tab
+		prepare string
+	}{{Overview, "detail"}, {Budgets, "detail"}, {Budgets, "keys"}, {Overview, "diagnosis"}, {Budgets, "help"}} {
+		for w := 1; w <= 200; w++ {
+			for h := 1; h <= 70; h++ {
+				// Every size below the full one, above it each third: the layout only grows there.
+				if (w > 125 || h > 45) && (w%3 != 0 || h%3 != 0) {
+					continue
 				}
+				p := newPicture(look, c.tab, w, h)
+				pictures()[c.prepare](p)
+				law(t, p.Draw(), w, h)
 			}
 		}
 	}
@@ -186,8 +217,8 @@ func TestShownScreensAreWhole(t *testing.T) {
 		prepare string
 	}{
 		{Overview, 120, 36, "platform"}, {Overview, 120, 36, "normal"}, {Overview, 80, 24, "platform"}, {Overview, 40, 10, "normal"},
-		{Domains, 120, 36, "detail"}, {Domains, 80, 24, "detail"}, {Domains, 40, 10, "normal"}, {Domains, 120, 36, "help"}, {Domains, 80, 24, "help"},
-		{Overview, 120, 36, "starting"}, {Overview, 80, 24, "empty"}, {Domains, 120, 36, "dialog"},
+		{Budgets, 120, 36, "detail"}, {Budgets, 80, 24, "detail"}, {Budgets, 40, 10, "normal"}, {Budgets, 120, 36, "help"}, {Budgets, 80, 24, "help"},
+		{Overview, 120, 36, "starting"}, {Overview, 80, 24, "empty"}, {Budgets, 120, 36, "dialog"},
 	} {
 		p := newPicture(look, c.tab, c.w, c.h)
 		pictures()[c.prepare](p)

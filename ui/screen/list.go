@@ -8,7 +8,10 @@ import (
 // List is what the user chose on the table of domains. The selection and the tags are names, never row numbers.
 type List struct {
 	Selected string   // as the engine names it; empty: nothing
-	Budget   BudgetID // the selected one of the Overview's budgets
+	Budget   BudgetID // the selected one of the budgets that are no domain's
+	Scope    string   // of the budgets on the Budgets screen; empty: domain
+	// left is the budget that was selected in each scope when it was left.
+	left map[string]BudgetID
 	// Tags are the tagged domains with the row in which each was last seen: a tagged row may be out of sight.
 	Tags     map[string]view.DomainRow
 	Sort     view.Sort // empty: attention

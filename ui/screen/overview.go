@@ -57,9 +57,11 @@ const (
 )
 
 // Panes is how many panes can have the focus on a screen.
-func Panes(tab Tab, w, h int) int {
+func (s *List) Panes(tab Tab, w, h int) int {
 	switch class := ClassOf(w, h); {
-	case class == Full && tab == Domains:
+	case s.Shared(tab):
+		return 1
+	case class == Full && tab == Budgets:
 		return 3
 	case class == Full:
 		return overviewPaneCount
@@ -99,7 +101,7 @@ func (p *Picture) overviewStandard(w, h int) []string {
 // where there are several keys, accounts or tenants.
 func (p *Picture) shareStandard(h int) (flight, capacity int) {
 	flight, capacity = 8+max(h-20, 0)/2, 3
-	if len(p.Data.Frame.Budgets) > 1 {
+	if len(p.told()) > 1 {
 		flight, capacity = flight-1, 4
 	}
 	return flight, capacity

@@ -15,7 +15,7 @@ type Tab uint8
 // The screens, in the order of their numbers.
 const (
 	Overview Tab = iota
-	Domains
+	Budgets
 )
 
 // Class is how much of a screen fits.
@@ -137,18 +137,22 @@ func (p *Picture) bodyHeight(class Class) int {
 	return p.H - 4
 }
 
-// Rows is how many rows of the table of domains are in sight: what a page is.
+// Rows is how many rows are in sight of the table that the keys move over: what a page is.
 func (p *Picture) Rows() int {
 	class := ClassOf(p.W, p.H)
 	body := p.bodyHeight(class)
 	switch {
 	case class == TooSmall:
 		return 1
-	case p.Tab == Domains:
+	case p.List.Shared(p.Tab):
+		return max(sharedShare(class, body, !p.List.NoDetail).table, 1)
+	case p.Tab == Budgets:
 		detail := !p.List.NoDetail && !p.List.Zoomed
-		return max(domainShare(class, body, detail, len(p.Data.Frame.Budgets) > 0).table, 1)
+		return max(domainShare(class, body, detail, len(p.told()) > 0).table, 1)
 	case class == Full && p.List.Zoomed:
 		return max(body-2, 1)
+	case p.List.OnBudgets(p.Data, p.Tab):
+		return max(shareFull(body).cool-2, 1)
 	case class == Full:
 		return max(shareFull(body).flight-2, 1)
 	case class == Standard:
@@ -162,7 +166,9 @@ func (p *Picture) body(class Class, w, h int) []string {
 	switch {
 	case p.Data.Frame.Run.ID == 0 && !p.Data.Frame.Live:
 		return p.noRun(w, h)
-	case p.Tab == Domains:
+	case p.List.Shared(p.Tab):
+		return p.shared(class, w, h)
+	case p.Tab == Budgets:
 		return p.domains(class, w, h)
 	}
 	return p.overview(class, w, h)

@@ -85,7 +85,7 @@ func (p *Picture) capacityStandard(w, h int) []string {
 	if strings.Contains(caps, "!") {
 		role = themes.Warn
 	}
-	items := p.capacities(p.Data.Frame.Budgets, 8)
+	items := p.capacities(8)
 	var lines []string
 	for i := 0; len(lines) < h-2; {
 		l, room := p.Look.Line(inner), inner
@@ -111,7 +111,7 @@ func (p *Picture) capacityStandard(w, h int) []string {
 		}
 		if len(lines) == 0 {
 			l.Right(role, caps)
-		} else if more := len(p.Data.Frame.Budgets) - i; more > 0 {
+		} else if more := len(p.told()) - i; more > 0 {
 			l.Right(themes.Dim, "+"+widget.Count(int64(more)))
 		}
 		lines = append(lines, l.String())
@@ -208,10 +208,10 @@ func (p *Picture) cooldownsCompact(w int) string {
 func (p *Picture) capacityCompact(w int) string {
 	l := p.Look.Line(w).Text(themes.Dim, "left ")
 	caps, role := p.worstCap()
-	if len(p.Data.Frame.Caps) == 0 && len(p.Data.Frame.Budgets) > 0 {
+	if len(p.Data.Frame.Caps) == 0 && len(p.told()) > 0 {
 		caps = "" // the keys need the room
 	}
-	items := p.capacities(p.Data.Frame.Budgets, 1)
+	items := p.capacities(1)
 	if len(items) == 0 {
 		return l.Text(themes.Dim, "not told").Right(role, caps).String()
 	}

@@ -125,21 +125,61 @@ func Platform() *view.Frame {
 	f.Run.Provider = "evomi"
 	f.Budgets = []view.BudgetRow{
 		{
-			Scope: "credential", Key: "main", State: view.StateCool, InFlight: 5, Limit: 5, Until: in(12), Cause: "Retry-After: 12", Limited: 31,
+			Scope: "credential", Key: "main", State: view.StateCool, InFlight: 5, Limit: 5, Until: in(12), Full: 12 * time.Second, Cause: "Retry-After: 12", Layer: "account", Announced: true,
+			Account: "acme-plan", Refused: view.ByLayer{Account: 31, Target: 44, Busy: 2},
 			Remaining: view.Remaining{Known: true, Remaining: 0, HasLimit: true, Limit: 5, At: ago(3), Kind: "concurrency", Asked: true},
 		},
-		{Scope: "credential", Key: "spare", State: view.StateBlock, Remaining: view.Remaining{Asked: true}, Stopped: "auth: 401, the key was refused"},
+		{Scope: "credential", Key: "spare", Account: "acme-plan", State: view.StateBlock, Remaining: view.Remaining{Asked: true}, Stopped: "auth: 401, the key was refused"},
 		{
-			Scope: "account", Key: "acme-plan", State: view.StateRun, InFlight: 5, Limit: 10, Limited: 31,
+			Scope: "account", Key: "acme-plan", State: view.StateRun, InFlight: 5, Limit: 10, Refused: view.ByLayer{Account: 31, Target: 44, Busy: 2},
 			Remaining: view.Remaining{Known: true, Remaining: 5, HasLimit: true, Limit: 10, At: ago(3), Kind: "concurrency", Asked: true},
 		},
-		{Scope: "tenant", Key: "acme", State: view.StateRun, InFlight: 5, Limit: 10},
-		{Scope: "provider", Key: "evomi", State: view.StateRun, InFlight: 5},
+		{Scope: "tenant", Key: "acme", State: view.StateRun, InFlight: 5, Limit: 10, Refused: view.ByLayer{Account: 31, Target: 44, Busy: 2}},
+		{Scope: "provider", Key: "evomi", State: view.StateRun, InFlight: 5, Refused: view.ByLayer{Account: 31, Target: 44, Busy: 2}},
+		{Scope: "ip", Key: "evomi", State: view.StateRun, InFlight: 31},
+		{Scope: "global", State: view.StateRun, InFlight: 31, Limit: 48},
 	}
 	f.Layers[0] = view.LayerRow{Layer: "account", Recent: 31, Total: 31, PerMin: 2.1, Last: ago(12), Trend: []int64{0, 0, 0, 3, 0, 0, 0, 9, 19}}
 	f.Cooldowns = append([]view.CooldownRow{{Scope: "credential", Key: "main", Until: in(12), Full: 12 * time.Second, Cause: "Retry-After: 12", Layer: "account"}}, f.Cooldowns...)
 	f.Cooling = 4
 	f.Counts.Credits = 212.5
+	return f
+}
+
+// Keys is a run behind a platform with keys of three accounts: one account is out of credits, one key was refused, one waits,
+// one is paused, and jobs of a kind are full.
+func Keys() *view.Frame {
+	f := Platform()
+	key := func(name, account string, state view.State, n int) view.BudgetRow {
+		return view.BudgetRow{Scope: "credential", Key: name, Account: account, State: state, InFlight: n}
+	}
+	main, night, old, spare := key("main", "acme-plan", view.StateCool, 5), key("night", "night-plan", view.StateIdle, 0), key("old", "acme-plan", view.StateBlock, 0), key("spare", "spare-plan", view.StatePause, 1)
+	main.Limit, main.Until, main.Full, main.Cause, main.Layer, main.Announced = 5, in(12), 12*time.Second, "Retry-After: 12", "account", true
+	main.Remaining = view.Remaining{Known: true, Remaining: 0, HasLimit: true, Limit: 5, At: ago(3), Kind: "concurrency", Asked: true}
+	main.Refused = view.ByLayer{Account: 31, Rate: 4, Target: 40, Busy: 2}
+	main.FreeJobs = true
+	night.Remaining, night.Refused = window(38, 300, 51*time.Second, 5*time.Second), view.ByLayer{Rate: 6, Pending: 12}
+	old.Stopped = "auth: 401, the key was refused"
+	spare.Limit, spare.Learned = 4, "4 in flight, refused at 5; 3 refusals"
+	f.Budgets = []view.BudgetRow{
+		{Scope: "account", Key: "acme-plan", State: view.StateRun, InFlight: 5, Refused: main.Refused},
+		{Scope: "account", Key: "night-plan", State: view.StateIdle, Stopped: "quota: 402, no credits are left", Refused: night.Refused},
+		{Scope: "account", Key: "spare-plan", State: view.StateIdle, InFlight: 1},
+		main, night, old, spare,
+		{Scope: "global", State: view.StateRun, InFlight: 6, Limit: 48, Refused: view.ByLayer{Account: 31, Rate: 10, Pending: 12, Target: 40, Busy: 2}},
+		{Scope: "ip", Key: "spidra", State: view.StateCool, InFlight: 6, Until: in(42), Full: time.Minute, Cause: "ratelimit-reset: 60 s", Layer: "rate", Announced: true, Refused: view.ByLayer{Rate: 10}},
+		{Scope: "pending", Key: "night-plan/scrape", State: view.StateRun, InFlight: 100, Limit: 100, Refused: view.ByLayer{Pending: 12}},
+		{Scope: "provider", Key: "spidra", State: view.StateRun, InFlight: 6, Refused: view.ByLayer{Account: 31, Pending: 12, Busy: 2}},
+		{Scope: "tenant", Key: "acme", State: view.StateRun, InFlight: 5, Limit: 10, Refused: main.Refused},
+	}
+	f.Run.Provider = "spidra"
+	f.Evidence = &view.Evidence{
+		Refusers: 2, Hit: 7, Blocked: 9, Transport: 6, LatencyNow: 4100 * time.Millisecond, LatencyBefore: 1900 * time.Millisecond,
+		Worst: []view.Refuser{
+			{Domain: "forum-c.example", Recent: 27, Limit: 4, Learned: "30 requests per 60 s, sliding; 3 windows, 27 refusals"},
+			{Domain: "jobs-d.example", Recent: 11, Limit: 5},
+		},
+	}
 	return f
 }
 
@@ -194,7 +234,11 @@ func Huge() *view.Frame {
 		f.Caps[i].Used, f.Caps[i].Limit, f.Caps[i].Forecast = 1e300, 1e-300, 1e300
 	}
 	for i := range f.Budgets {
-		f.Budgets[i].InFlight, f.Budgets[i].Limit, f.Budgets[i].Limited = math.MaxInt32, math.MaxInt32, big
+		f.Budgets[i].InFlight, f.Budgets[i].Limit, f.Budgets[i].Refused = math.MaxInt32, math.MaxInt32, view.ByLayer{Account: big, Rate: big, Pending: big, Target: big, Busy: big}
+	}
+	f.Evidence = &view.Evidence{
+		Refusers: math.MaxInt32, Hit: math.MaxInt32, Blocked: big, Failed: big, Transport: big, Invalid: big,
+		LatencyNow: math.MaxInt64, LatencyBefore: 1, Worst: []view.Refuser{{Domain: "a.example", Recent: big, Limit: math.MaxInt32}},
 	}
 	f.Detail = Detail("forum-c.example")
 	return f
@@ -233,15 +277,16 @@ func Hostile() *view.Frame {
 	}
 	for i := range f.Budgets {
 		b := &f.Budgets[i]
-		b.Scope, b.Key, b.Cause, b.Stopped = next(), next(), next(), next()
+		b.Scope, b.Key, b.Account, b.Cause, b.Stopped, b.Learned = next(), next(), next(), next(), next(), next()
 	}
 	for i := range f.Alerts {
 		f.Alerts[i].Text, f.Alerts[i].Do, f.Alerts[i].Level = next(), next(), next()
 	}
+	f.Evidence = &view.Evidence{Refusers: 2, Worst: []view.Refuser{{Domain: next(), Recent: 3, Learned: next()}, {Domain: next(), Recent: 1}}}
 	f.ETA = view.ETA{Why: next()}
 	f.Health.StorageError = next()
 	f.Detail = Detail(f.Domains.Rows[0].Domain)
-	f.Detail.Next, f.Detail.Robots = next(), next()
+	f.Detail.Next, f.Detail.Robots, f.Detail.Learned = next(), next(), next()
 	for i := range 4 {
 		f.Detail.Headers[next()] = next()
 		f.Detail.Notes = append(f.Detail.Notes, next())
