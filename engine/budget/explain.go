@@ -245,7 +245,7 @@ func fitMeter(acc, refs []float64) (fitted, bool) {
 	type option struct{ spread, rate, size float64 }
 	var options []option
 	least := math.Inf(1)
-	scan(0.02, rateMost, 1.15, rateBetween(acc, refs), func(rate float64) {
+	scan(0.02, rateMost, 1.15, [2]float64{rateBetween(acc, refs)}, func(rate float64) {
 		if m := meter(acc, refs, rate, 0, acc[0]); m.explains() {
 			options = append(options, option{m.spread, rate, (min(m.accepted, m.refused) + m.refused) / 2})
 			least = min(least, m.spread)
@@ -272,18 +272,34 @@ func fitMeter(acc, refs []float64) (fitted, bool) {
 	return f, true
 }
 
-// scan tries rates from lo to hi in steps, rising, and finer ones around one of them.
-func scan(lo, hi, step, around float64, try func(rate float64)) {
+// scan tries rates from lo to hi in steps, rising, and finer ones around some of them.
+func scan(lo, hi, step float64, around [2]float64, try func(rate float64)) {
 	for rate := lo; rate < hi; rate *= step {
 		try(rate)
-		if around > rate && around <= rate*step {
+		for _, seen := range around {
+			if seen <= rate || seen > rate*step {
+				continue
+			}
 			for k := -fineSteps; k <= fineSteps; k++ {
-				if fine := around * (1 + float64(k)*fineStep); fine > rate && fine < rate*step {
+				if fine := seen * (1 + float64(k)*fineStep); fine > rate && fine < rate*step {
 					try(fine)
 				}
 			}
 		}
 	}
+}
+
+// ratesSeen are rates that the record shows more exactly than a scan's steps: between the refusals, and, since a bucket
+// for one is emptied by every pause, between the two starts that came closest.
+func ratesSeen(acc, refs []float64, size float64) [2]float64 {
+	if size >= 2 {
+		return [2]float64{rateBetween(acc, refs)}
+	}
+	closest := math.Inf(1)
+	for i := 1; i < len(acc); i++ {
+		closest = min(closest, acc[i]-acc[i-1])
+	}
+	return [2]float64{rateBetween(acc, refs), 1 / closest}
 }
 
 const (

@@ -17,15 +17,16 @@ type finder struct {
 	paced  bool // spread starts inside a known window instead of sending them at once
 	origin time.Time
 
-	w      int // in flight allowed while no model bounds the starts
-	was    int // before a refusal lowered it
-	past   outline
-	most   int // greatest number in flight let through, and how often
-	mostN  int
-	full   float64 // since when w is in use unrefused; negative: not
-	grown  float64
-	answer bool
-	lat    latency
+	w       int // in flight allowed while no model bounds the starts
+	was     int // before a refusal lowered it
+	past    outline
+	most    int // greatest number in flight let through, and how often
+	mostN   int
+	full    float64 // since when w is in use unrefused; negative: not
+	grown   float64
+	answer  bool
+	lat     latency
+	service float64 // s, of a call, smoothed
 
 	reopening bool    // in steps, since an accepted probe
 	reopenAt  float64 // with so many in flight then
@@ -178,6 +179,9 @@ func (f *finder) settle(t float64) {
 	}
 }
 
+// A probe for more goes midway between two starts: where the number in flight is bounded that makes no difference, where
+// the pace is, it is let through, and the refusals that follow at numbers let through before tell the one from the other.
+
 // room says whether one more may start while n are in flight, and when otherwise; +Inf: an answer will tell. It changes
 // nothing.
 func (f *finder) room(t float64, n int) (why Reason, at float64) {
@@ -209,10 +213,13 @@ func (f *finder) room(t float64, n int) (why Reason, at float64) {
 	case b.probe >= 0:
 		return Slots, b.probe + f.confirm()
 	case t >= b.probeAt:
-		if n < w+b.step {
-			return "", 0
+		if n >= w+b.step {
+			return Slots, math.Inf(1)
 		}
-		return Slots, math.Inf(1)
+		if apart := f.past.last + f.service/float64(2*w); apart > t {
+			return Slots, apart
+		}
+		return "", 0
 	}
 	return Slots, b.probeAt
 }
@@ -286,6 +293,10 @@ func (f *finder) sent(now time.Time, n int, probing bool) {
 func (f *finder) answered(now, sent time.Time, n int) {
 	t, s := f.seconds(now), f.seconds(sent)
 	f.answer = true
+	if f.service == 0 {
+		f.service = t - s
+	}
+	f.service += 0.2 * (t - s - f.service)
 	switch {
 	case n > f.most:
 		f.most, f.mostN = n, 1

@@ -4,6 +4,9 @@ import "math"
 
 // adopt enforces a model from now on.
 func (f *finder) adopt(t float64, fit fitted) {
+	if f.model.kind != fit.kind {
+		f.moves = f.moves[:0] // what seemed to move was another limit than was believed
+	}
 	f.model = fit.model
 	f.adoptedAt = t
 	if f.model.kind == windowModel {
@@ -77,7 +80,7 @@ func (f *finder) spend(t float64) {
 		if f.extra == 0 && t >= f.extraAt {
 			f.extra = f.extraStep
 		}
-		f.space(t, 0.95*f.model.span/(f.model.limit+float64(f.extra)))
+		f.space(t, windowSpread*f.model.span/(f.model.limit+float64(f.extra)))
 		return
 	}
 	f.level, f.levelAt = f.leaked(t)+1, t
@@ -85,7 +88,7 @@ func (f *finder) spend(t float64) {
 	case f.ramp > 0:
 		f.model.rate = min(rateMost, max(f.model.rate, f.ramp*math.Exp2(min(20, (t-f.rampAt)/f.rampEach))))
 	case t >= f.growAt:
-		if f.growN++; float64(f.growN) >= max(10, f.model.limit) {
+		if f.growN++; float64(f.growN) >= max(growLeast, min(f.model.limit, growSpan*f.model.rate)) {
 			if f.grew == 0 {
 				f.grownFrom = f.model.rate
 			}
@@ -159,7 +162,7 @@ func (f *finder) fitRate(acc, refs []float64, estimate float64) bool {
 	type option struct{ spread, rate, size float64 }
 	var options []option
 	least := math.Inf(1)
-	scan(max(0.01, min(estimate, f.model.rate)/3), 3*max(estimate, min(f.model.rate, 8*estimate)), 1.025, rateBetween(acc, refs), func(rate float64) {
+	scan(max(0.01, min(estimate, f.model.rate)/3), 3*max(estimate, min(f.model.rate, 8*estimate)), 1.025, ratesSeen(acc, refs, f.model.limit), func(rate float64) {
 		if m := meter(acc, refs, rate, level, start); m.explains() {
 			options = append(options, option{m.spread, rate, m.refused})
 			least = min(least, m.spread)
@@ -236,3 +239,14 @@ func (f *finder) rateMoved(t, s float64, acc []float64, estimate float64) {
 	f.surprise(t)
 	f.hold = holdFirst / 2
 }
+
+// A bucket's rate rises after as many starts as its size, or as leave it in a minute, but not fewer than ten: with fewer a
+// rise cannot show.
+const (
+	growLeast = 10.0
+	growSpan  = 60.0 // s
+)
+
+// windowSpread is the part of a known window over which its starts are spread: the site let the first ones through at full
+// speed, and the last window's work should not take a whole window more.
+const windowSpread = 0.1

@@ -45,13 +45,22 @@ type outline struct {
 	last   float64
 	stride int
 	times  [outlineMost]float32 // of starts 0, stride, 2*stride, ...
+	first  [outlineFirst]float32
 }
 
-const outlineMost = 16
+// The first starts are kept as they were: until the first answers come there are few, and a window is as long as it takes
+// for them to leave it.
+const (
+	outlineMost  = 16
+	outlineFirst = 8
+)
 
 func (o *outline) add(at float64) {
 	if o.stride == 0 {
 		o.stride = 1
+	}
+	if o.count < outlineFirst {
+		o.first[o.count] = float32(at)
 	}
 	if o.count%o.stride == 0 {
 		i := o.count / o.stride
@@ -72,11 +81,17 @@ func (o *outline) add(at float64) {
 
 // at is about when a start was, counted from zero.
 func (o *outline) at(i int) float64 {
+	if i < outlineFirst {
+		return float64(o.first[i])
+	}
 	k := i / o.stride
 	from, first := float64(o.times[k]), k*o.stride
 	to, next := o.last, o.count-1
 	if (k+1)*o.stride < o.count {
 		to, next = float64(o.times[k+1]), (k+1)*o.stride
+	}
+	if first < outlineFirst {
+		from, first = float64(o.first[outlineFirst-1]), outlineFirst-1
 	}
 	if next <= first {
 		return from

@@ -247,6 +247,11 @@ func (f *finder) resume(t, s float64, n int) {
 	f.adopt(t, fit)
 }
 
+const (
+	fewInFlight = 3
+	soonest     = 2.0 // s
+)
+
 // inFlightExplains adopts "so many in flight" when nothing speaks against it.
 func (f *finder) inFlightExplains(t, s float64, n, worst int, lastRef float64, tried bool) bool {
 	least := 1
@@ -285,6 +290,9 @@ func (f *finder) inFlightExplains(t, s float64, n, worst int, lastRef float64, t
 	}
 	if !f.ep.first {
 		f.surprise(t)
+	} else if w <= fewInFlight && f.price == 0 {
+		// So few may be a pace in truth: one early probe, midway between starts, tells.
+		f.probeAt = t + max(soonest, 3*f.service)
 	}
 	return true
 }

@@ -331,7 +331,7 @@ func policies() []scenario {
 			c, s := 1+rng.IntN(60), logU(rng, 0.3, 8)
 			n := max(300, 60*c)
 			return at(t, seed, float64(n)*s/float64(c), n, slotsOf(always(c), spread(rng, time.Duration(s*1e9)), silent, 100*ms), fmt.Sprintf("%d at once, %.1f s", c, s))
-		}, goal{}},
+		}, goal{0.93, 0.78, 10}},
 		{"hidden window, 5 to 300 per 1 to 900 s, 0.3 to 4 s", func(t testing.TB, seed uint64) result {
 			rng := rand.New(rand.NewPCG(seed, 1002))
 			spans := []int{1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900}
@@ -346,7 +346,7 @@ func policies() []scenario {
 			}
 			n := max(60, min(3000, 8*p.n))
 			return at(t, seed, windowTime(p, n, s), n, p.serve(spread(rng, time.Duration(s*1e9)), 100*ms), fmt.Sprintf("%d per %d s, fixed %v, %.1f s", p.n, span, p.fixed, s))
-		}, goal{}},
+		}, goal{0.90, 0.10, 90}},
 		{"hidden bucket, 0.3 to 40/s, 0.05 to 2 s", func(t testing.TB, seed uint64) result {
 			rng := rand.New(rand.NewPCG(seed, 1003))
 			rate := logU(rng, 0.3, 40)
@@ -355,6 +355,6 @@ func policies() []scenario {
 			n := min(4000, int(max(100, float64(b)+rate*150)))
 			ideal := max(float64(n)*s/64, float64(n-b)/rate+s)
 			return at(t, seed, ideal, n, bucket(rate, b-1, spread(rng, time.Duration(s*1e9)), silent), fmt.Sprintf("%.2f/s, burst %d, %.2f s", rate, b, s))
-		}, goal{}},
+		}, goal{0.90, 0.50, 30}},
 	}
 }
