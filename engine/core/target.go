@@ -32,6 +32,7 @@ func (m *Machine) learnTarget(now time.Time, c *Call, s *slots, p *place, t *fro
 		b.Find() // behind a platform a domain has no limit of ours until its first inner refusal
 		until = m.refuse(now, c, dec, item.Layer, item.Target, b, budget.Refusal{Sent: s.sent, InFlight: p.n, Probe: p.probe})
 		m.park(d, budget.Gate{Why: budget.Cooldown, At: until})
+		m.contrastRefused(now, s, d.Name)
 	case provider.Blocked:
 		probe, held := p.probe != 0, b.State(now) == budget.Cooling
 		m.unresolved(now, p, false)
@@ -51,6 +52,7 @@ func (m *Machine) learnTarget(now time.Time, c *Call, s *slots, p *place, t *fro
 	default:
 		if item.Outcome == provider.Accepted {
 			b.Good()
+			m.contrastAccepted(now, s)
 		}
 		b.Answered(now, s.sent, p.n, p.probe)
 		if p.probe != 0 {
