@@ -328,16 +328,49 @@ func (f *Frontier) Wake(d *Domain) {
 // Drop takes a queue without tasks out of its ring.
 func (f *Frontier) Drop(q *Queue) { q.Lane.remove(q) }
 
-// NextLane is the tenant whose turn it is among those that have work and are not parked or stopped; nil: none.
+// NextLane is the tenant whose turn it is among those that have work and are not parked or stopped; nil: none. What tenants
+// have in flight stands in the ratio of their ceilings; one without a ceiling counts like the one with the highest. Among
+// equals it goes round.
 func (f *Frontier) NextLane() *Lane {
-	for range f.Lanes {
-		l := f.Lanes[f.turn%len(f.Lanes)]
-		f.turn++
-		if l.size > 0 && !l.Parked && l.Stop == "" {
-			return l
+	most := 1
+	for _, l := range f.Lanes {
+		most = max(most, l.ceiling())
+	}
+	var next *Lane
+	least, at := 0.0, 0
+	for i := range f.Lanes {
+		l := f.Lanes[(f.turn+i)%len(f.Lanes)]
+		if l.size == 0 || l.Parked || l.Stop != "" {
+			continue
+		}
+		if share := l.share(most); next == nil || share < least {
+			next, least, at = l, share, i
 		}
 	}
-	return nil
+	if next != nil {
+		f.turn += at + 1
+	}
+	return next
+}
+
+// ceiling is how many the tenant may have in flight; zero: no ceiling is set.
+func (l *Lane) ceiling() int {
+	if l.Budget == nil {
+		return 0
+	}
+	return l.Budget.Limit()
+}
+
+// share is what the tenant has in flight in proportion to its ceiling.
+func (l *Lane) share(otherwise int) float64 {
+	if l.Budget == nil {
+		return 0
+	}
+	weight := l.ceiling()
+	if weight == 0 {
+		weight = otherwise
+	}
+	return float64(l.Budget.InFlight()) / float64(weight)
 }
 
 // WantRefill notes that a domain runs low; one that is paused or barren wants nothing.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"dev.scrapetop/engine/budget"
 )
@@ -69,6 +70,30 @@ func TestTenantsTakeTurns(t *testing.T) {
 	fill(f, "zeta", "z", 1, 4)
 	// However many domains a tenant has, each tenant gets every second turn.
 	check(t, take(f, 6), "a1", "z1", "b1", "z2", "a2", "z3")
+}
+
+// TestTenantsShareByTheirCeilings: of what is let through in all, tenants have in flight what their ceilings are to each
+// other; one without a ceiling counts like the highest.
+func TestTenantsShareByTheirCeilings(t *testing.T) {
+	ceilings := map[string]int{"small": 5, "large": 20}
+	f := New(func(name string) *budget.Budget { return budget.New(budget.Domain, name, budget.Limits{}) },
+		func(name string) *budget.Budget {
+			return budget.New(budget.Tenant, name, budget.Limits{InFlight: ceilings[name]})
+		})
+	for _, tenant := range []string{"small", "large", "free"} {
+		fill(f, tenant, tenant+".test", 1, 100)
+	}
+	now := time.Now()
+	for range 18 { // what the key lets through
+		l := f.NextLane()
+		l.Next().Pop()
+		l.Budget.Start(now)
+	}
+	for tenant, want := range map[string]int{"small": 2, "large": 8, "free": 8} {
+		if got := f.Lane(tenant).Budget.InFlight(); got != want {
+			t.Errorf("%s has %d of 18 in flight, want %d", tenant, got, want)
+		}
+	}
 }
 
 func TestParkedAndStoppedLanesAreSkipped(t *testing.T) {
