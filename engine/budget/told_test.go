@@ -54,3 +54,32 @@ func TestOneAsksAfterAToldWindowEnds(t *testing.T) {
 	start()
 	start()
 }
+
+// TestToldPolicyEndsASlidingWindow: a reset in whole seconds lies up to a second behind the end of a sliding window; with
+// the policy told, our own starts say when it is.
+func TestToldPolicyEndsASlidingWindow(t *testing.T) {
+	for _, told := range []bool{false, true} {
+		b := New(Domain, "a.test", Limits{})
+		for i := range 10 {
+			at := after(time.Duration(i) * 100 * time.Millisecond)
+			b.Start(at)
+			b.Release()
+			b.Quota(at, int64(9-i), 4*time.Second)
+			if told {
+				b.Policy(10, 3*time.Second)
+			}
+			b.Answered(at, at, 1, 0)
+		}
+		now := after(time.Second)
+		g := b.Gate(now)
+		if want := after(3*time.Second + 3*time.Second/slack); told && (g.Why != Quota || !g.At.Equal(want)) {
+			t.Errorf("told: %+v, want it at %v", g, want)
+		}
+		if !told && !g.At.After(after(3900*time.Millisecond)) {
+			t.Errorf("not told: %+v", g)
+		}
+		if told && !b.Gate(g.At).OK {
+			t.Error("it does not open")
+		}
+	}
+}

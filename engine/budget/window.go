@@ -38,6 +38,7 @@ type window struct {
 	reset time.Time
 	known bool
 
+	policy Rate  // told: so many in any span; the zero Rate: it was not
 	told   int64 // what the answer at toldAt said
 	toldAt time.Time
 	fresh  bool   // that answer began a new window
@@ -89,6 +90,14 @@ func (w *window) openAt(now time.Time) time.Time {
 	if !w.known || w.left > 0 || !now.Before(w.reset) {
 		return time.Time{}
 	}
+	// A reset is mostly told in whole seconds, rounded up; our own starts tell the end of a sliding window better. That of
+	// one with edges never comes before its reset.
+	if n := w.policy.N; n > 0 && n <= len(w.starts) {
+		last := time.Unix(0, w.starts[(w.head+len(w.starts)-n)%len(w.starts)].at)
+		if end := last.Add(w.policy.Per + w.policy.Per/slack); end.Before(w.reset) {
+			return end
+		}
+	}
 	return w.reset
 }
 
@@ -117,6 +126,13 @@ func (b *Budget) Quota(now time.Time, remaining int64, reset time.Duration) {
 		return
 	}
 	w.left, w.reset, w.known = remaining-int64(b.inFlight), at, reset > 0
+}
+
+// Policy adopts the size and length of the window that headers tell of; it says nothing of what is left in it.
+func (b *Budget) Policy(n int64, span time.Duration) {
+	if n > 0 && n <= windowStarts && span > 0 {
+		b.quota.policy = Rate{N: int(n), Per: span}
+	}
 }
 
 // counted makes exact what the answer just told of a window: only starts after its own were not counted in it.

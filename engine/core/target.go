@@ -89,6 +89,9 @@ func (m *Machine) readWindow(now time.Time, d *frontier.Domain, item *provider.I
 	// A reset a year away on a good answer is a field that was misread, not a window: it is shown, never waited for.
 	if m.cfg.Direct && sig.Kind != limits.KindConcurrency && sig.Unit == "" && sig.Remaining.OK && sig.Reset.OK && sig.Reset.V > 0 && sig.Reset.V < limits.MaxWait {
 		d.Budget.Quota(now, sig.Remaining.V, sig.Reset.V)
+		if sig.Limit.OK && sig.Window.OK {
+			d.Budget.Policy(sig.Limit.V, sig.Window.V)
+		}
 	}
 }
 
