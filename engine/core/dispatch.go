@@ -233,6 +233,7 @@ func (m *Machine) putBack(c *Call) {
 		m.front.Return(d, t)
 		m.wakeDomain(d) // its own tasks of this call may have filled it
 	}
+	m.spare.putCall(c)
 }
 
 // send takes the call's shared slots and asks for it to be sent.
@@ -290,7 +291,7 @@ func (m *Machine) sent(c *Call) {
 
 func (m *Machine) newCall() *Call {
 	m.nextID++
-	c := &Call{}
+	c := m.spare.call()
 	c.ID = m.nextID
 	return c
 }

@@ -98,6 +98,7 @@ type Machine struct {
 	nextID   uint64
 
 	refills      int
+	wants        []Want             // of the read under way
 	barren       []*frontier.Domain // of which everything that is stored is held
 	frees        int                // how often a tenant was held no longer
 	holdsChanged bool               // which tenants are held is to be looked at again
@@ -120,6 +121,7 @@ type Machine struct {
 	idleFrom time.Time
 	dirty    []*frontier.Domain
 	out      []Action
+	spare    spare
 }
 
 type budgetKey struct {

@@ -31,7 +31,7 @@ func (m *Machine) refill() {
 	if room <= 0 {
 		return
 	}
-	var wants []Want
+	wants := m.wants[:0]
 	for room > 0 && len(wants) < refillDomains {
 		taken := m.front.TakeHungry(1)
 		if len(taken) == 0 {
@@ -49,18 +49,17 @@ func (m *Machine) refill() {
 		return
 	}
 	m.refills++
+	m.wants = wants // free again when it is answered: there is one read at a time
 	m.do(Action{Do: Refill, Wants: wants})
 }
 
 // refilled places what a read brought.
 func (m *Machine) refilled(now time.Time, ev Refilled) {
 	m.refills--
-	got := make(map[string]int, len(ev.Wants))
-	fresh, held := make(map[string]int, len(ev.Wants)), make(map[string]int)
 	for _, r := range ev.Reused {
 		d := m.front.Domain(r.Domain)
-		got[r.Domain]++
-		fresh[r.Domain]++
+		d.Read.Got++
+		d.Read.New++
 		d.Fruitful = true
 		d.Passed(r.Priority, r.ID)
 		d.Stored--
@@ -68,10 +67,13 @@ func (m *Machine) refilled(now time.Time, ev Refilled) {
 		m.counts.Accepted++
 		d.Log.Accepted++
 	}
+	var d *frontier.Domain
 	for i := range ev.Tasks {
 		w := &ev.Tasks[i]
-		d := m.front.Domain(w.Domain)
-		got[w.Domain]++
+		if d == nil || d.Name != w.Domain { // they come domain by domain
+			d = m.front.Domain(w.Domain)
+		}
+		d.Read.Got++
 		d.Passed(w.Priority, w.ID)
 		if m.tasks[w.ID] != nil {
 			continue
@@ -80,27 +82,32 @@ func (m *Machine) refilled(now time.Time, ev Refilled) {
 			continue
 		}
 		if m.passOver(w) {
-			held[w.Domain]++
+			d.Read.Held++
 			d.Skipped = true
 			continue
 		}
-		fresh[w.Domain]++
+		d.Read.New++
 		d.Fruitful = true
-		t := new(frontier.Task)
+		t := m.spare.task()
 		*t = w.Task
 		d.Stored--
 		m.tasks[t.ID] = t
+		home := d
+		if t.Hop {
+			home = m.home(t)
+		}
 		if w.NotBefore.After(now) {
-			m.delay(m.home(t), t, w.NotBefore)
+			m.delay(home, t, w.NotBefore)
 			m.counts.Pending--
 			m.counts.Delayed++
 			continue
 		}
-		m.front.Push(m.home(t), t)
+		m.front.Push(home, t)
 	}
 	for _, w := range ev.Wants {
 		d := m.front.Domain(w.Domain)
-		d.Reading = false
+		read := d.Read
+		d.Reading, d.Read = false, frontier.Read{}
 		m.mark(d)
 		if ev.Failed {
 			m.front.WantRefill(d)
@@ -111,8 +118,8 @@ func (m *Machine) refilled(now time.Time, ev Refilled) {
 		switch {
 		case restart: // what was given back meanwhile lies before what was read
 			d.AfterPriority, d.AfterID = 0, 0
-		case got[w.Domain] < w.N:
-			if w.AfterID == 0 && fresh[w.Domain] == 0 && held[w.Domain] == 0 && !grown {
+		case read.Got < w.N:
+			if w.AfterID == 0 && read.New == 0 && read.Held == 0 && !grown {
 				// Read from the start and nothing new: the count was ahead of the rows.
 				m.counts.Pending -= d.Stored
 				d.Stored = 0
@@ -127,6 +134,14 @@ func (m *Machine) refilled(now time.Time, ev Refilled) {
 		clear(m.ended)
 	}
 	m.unparkLanes()
+}
+
+// under is the domain under which a task is stored, or nil.
+func (m *Machine) under(t *frontier.Task) *frontier.Domain {
+	if q := t.Queue; q != nil && q.Domain.Name == t.Domain {
+		return q.Domain
+	}
+	return m.front.Domains[t.Domain]
 }
 
 // home is the domain in whose queue a task waits: the one it is stored under, or where a redirect led.

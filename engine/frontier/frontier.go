@@ -51,6 +51,7 @@ type Domain struct {
 	Skipped  bool // this pass has left tasks in storage, since they are held
 	Barren   bool // a whole pass brought nothing that may start
 	Listed   bool // in the core's list of domains that were found barren
+	Read     Read // what the refill that is being placed brought
 
 	AfterPriority int // refill position
 	AfterID       int64
@@ -60,6 +61,13 @@ type Domain struct {
 	Since   time.Time // of the state last published
 	Shown   string    // the state last published
 	Log     DomainLog
+}
+
+// Read counts what one refill brought of a domain.
+type Read struct {
+	Got  int // tasks
+	New  int // of them, those that were not in memory
+	Held int // of them, those that stay in storage
 }
 
 // DomainLog is what the screens say of a domain that scheduling does not need.
