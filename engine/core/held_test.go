@@ -194,3 +194,27 @@ func TestBarrenDomainIsReadWhenTasksGoBack(t *testing.T) {
 		t.Fatalf("%d accepted, end %+v", l.accepted, l.end)
 	}
 }
+
+// TestClosedDomainsLeaveTheMemoryToOthers: an input that goes on while its domains cool for a day does not fill the memory
+// with work that may not start.
+func TestClosedDomainsLeaveTheMemoryToOthers(t *testing.T) {
+	l := newLab(t, Config{Direct: true, InMemory: 100})
+	never := func(time.Time, int) answer { t.Error("sent inside a cooldown"); return pass(ms) }
+	for i := range 30 {
+		l.step(CooldownKept{Scope: budget.Domain, Key: fmt.Sprintf("closed%d.test", i), Until: l.now.Add(24 * time.Hour), Cause: "Retry-After: 86400", Layer: "target"})
+	}
+	list := func() {
+		for i := range 30 {
+			l.list(fmt.Sprintf("closed%d.test", i), 20, never)
+		}
+		l.list("open.test", 200, func(time.Time, int) answer { return pass(10 * ms) })
+	}
+	list()
+	for i := range 4 {
+		l.at(time.Duration(i+1)*time.Minute, list)
+	}
+	l.run(time.Hour)
+	if l.accepted != 1000 || l.elapsed() > 5*time.Minute {
+		t.Errorf("%d of 1,000 accepted after %v, %d tasks in memory", l.accepted, l.elapsed(), len(l.m.tasks))
+	}
+}

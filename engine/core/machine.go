@@ -252,7 +252,7 @@ func (m *Machine) Step(now time.Time, ev Event) []Action {
 	m.searchDue(now)
 	m.dispatch(now)
 	m.rehold()
-	m.refill()
+	m.refill(now)
 	m.ending(now)
 	return m.out
 }
@@ -348,7 +348,7 @@ func (m *Machine) queued(c DomainCount) {
 		d.Oldest = c.Oldest
 	}
 	m.counts.Pending += c.N
-	m.front.WantRefill(d)
+	m.wantMore(d)
 	m.mark(d)
 }
 

@@ -22,8 +22,9 @@ func (m *Machine) low(d *frontier.Domain) int {
 	return min(max(2*limit, 2*m.cfg.Facts.BatchMax), refillMost)
 }
 
-// refill asks storage for the tasks of domains that run low, one read at a time.
-func (m *Machine) refill() {
+// refill asks storage for the tasks of domains that run low, one read at a time. A domain that is closed for long asks again
+// when it wakes.
+func (m *Machine) refill(now time.Time) {
 	if m.refills > 0 || m.startsNothing() || m.front.Hungry() == 0 {
 		return
 	}
@@ -38,6 +39,10 @@ func (m *Machine) refill() {
 			break
 		}
 		d := taken[0]
+		if d.Parked && d.WakeAt.Sub(now) >= spillAfter {
+			d.Reading = false
+			continue
+		}
 		if d.AfterID == 0 {
 			d.Pass = m.frees
 		}
@@ -162,5 +167,6 @@ func hostOf(raw string) string {
 	return u.Hostname()
 }
 
-// spillAfter is the wait beyond which a closed domain's untried tasks leave a memory that is half full.
+// spillAfter is the wait beyond which a closed domain's untried tasks leave a memory that is half full, and no more of them
+// are read.
 const spillAfter = 30 * time.Second
