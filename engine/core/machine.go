@@ -348,6 +348,7 @@ func (m *Machine) queued(c DomainCount) {
 		d.Oldest = c.Oldest
 	}
 	m.counts.Pending += c.N
+	m.front.Works(d)
 	m.wantMore(d)
 	m.mark(d)
 }

@@ -52,6 +52,7 @@ type Domain struct {
 	Barren   bool // a whole pass brought nothing that may start
 	Listed   bool // in the core's list of domains that were found barren
 	Read     Read // what the refill that is being placed brought
+	working  bool // in the frontier's list
 
 	AfterPriority int // refill position
 	AfterID       int64
@@ -241,6 +242,7 @@ type Frontier struct {
 	lanes     map[string]*Lane
 	turn      int
 	hungry    []*Domain
+	working   []*Domain // every domain that has work, and some that had
 	newDomain func(name string) *budget.Budget
 	newLane   func(tenant string) *budget.Budget
 }
@@ -300,7 +302,34 @@ func (f *Frontier) place(d *Domain, t *Task) *Queue {
 	if d.Oldest.IsZero() || t.Created.Before(d.Oldest) {
 		d.Oldest = t.Created
 	}
+	f.Works(d)
 	return t.Queue
+}
+
+// Works notes that a domain has work: tasks in a queue, delayed, or stored.
+func (f *Frontier) Works(d *Domain) {
+	if !d.working {
+		d.working = true
+		f.working = append(f.working, d)
+	}
+}
+
+// Working are the domains that have work. Those that have none any more leave the list here, so that a look costs nothing
+// for what ended before the last look.
+func (f *Frontier) Working(yield func(*Domain) bool) {
+	for i := 0; i < len(f.working); {
+		d := f.working[i]
+		if d.InHand == 0 && d.Stored <= 0 && d.Log.Delayed == 0 {
+			last := len(f.working) - 1
+			f.working[i], f.working[last] = f.working[last], nil
+			f.working, d.working = f.working[:last], false
+			continue
+		}
+		if !yield(d) {
+			return
+		}
+		i++
+	}
 }
 
 func (f *Frontier) wakeQueue(q *Queue) {
