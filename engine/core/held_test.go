@@ -218,3 +218,22 @@ func TestClosedDomainsLeaveTheMemoryToOthers(t *testing.T) {
 		t.Errorf("%d of 1,000 accepted after %v, %d tasks in memory", l.accepted, l.elapsed(), len(l.m.tasks))
 	}
 }
+
+// TestDomainsThatCoolOftenAreNotReadOverAndOver: what goes back to storage when a domain cools is little, however many it
+// might have in flight.
+func TestDomainsThatCoolOftenAreNotReadOverAndOver(t *testing.T) {
+	l := newLab(t, Config{Direct: true, InMemory: 300})
+	for i := range 5 {
+		asked := 0
+		l.list(fmt.Sprintf("d%d.test", i), 2000, func(time.Time, int) answer {
+			if asked++; asked%100 == 0 {
+				return answer{outcome: provider.Busy, wait: 45 * sec, took: 5 * ms}
+			}
+			return pass(20 * ms)
+		})
+	}
+	l.run(24 * time.Hour)
+	if l.accepted != 10_000 || l.rows > 15_000 {
+		t.Errorf("%d rows read for %d tasks", l.rows, l.accepted)
+	}
+}

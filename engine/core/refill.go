@@ -11,14 +11,18 @@ import (
 const (
 	refillDomains = 256
 	refillMost    = 1024
+	// soon is how many more of a domain may be in flight before the next read has come.
+	soon = 8
 )
 
-// low is how many of a domain's tasks should wait in memory: about twice what may be in flight.
+// low is how many of a domain's tasks should wait in memory: about twice what may soon be in flight. A ceiling that is far
+// above what is in flight says little: what was read for it goes back unsent when the domain cools.
 func (m *Machine) low(d *frontier.Domain) int {
 	limit := d.Budget.Limit()
 	if limit == 0 || limit > m.cfg.Global.InFlight && m.cfg.Global.InFlight > 0 {
 		limit = max(m.cfg.Global.InFlight, 2)
 	}
+	limit = min(limit, d.Budget.InFlight()+soon)
 	return min(max(2*limit, 2*m.cfg.Facts.BatchMax), refillMost)
 }
 
