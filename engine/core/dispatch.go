@@ -192,7 +192,11 @@ func (m *Machine) next(now time.Time, l *frontier.Lane) (*frontier.Task, *fronti
 	}
 	q.Pop()
 	m.wantMore(d)
-	l.Rotate()
+	if q.Len() > 0 {
+		l.Rotate()
+	} else {
+		m.front.Drop(q) // at once: whoever counts what is ready would walk over it
+	}
 	return t, d
 }
 

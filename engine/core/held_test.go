@@ -1,6 +1,7 @@
 package core
 
 import (
+	"container/heap"
 	"fmt"
 	"testing"
 	"time"
@@ -235,5 +236,25 @@ func TestDomainsThatCoolOftenAreNotReadOverAndOver(t *testing.T) {
 	l.run(24 * time.Hour)
 	if l.accepted != 10_000 || l.rows > 15_000 {
 		t.Errorf("%d rows read for %d tasks", l.rows, l.accepted)
+	}
+}
+
+// TestAQueueThatRunsEmptyLeavesTheRing: thousands of domains with a task each leave no ring of empty queues behind.
+func TestAQueueThatRunsEmptyLeavesTheRing(t *testing.T) {
+	l := newLab(t, Config{Direct: true})
+	for i := range 100 {
+		l.list(fmt.Sprintf("d%d.test", i), 1, func(time.Time, int) answer { return pass(ms) })
+	}
+	for len(l.queue) > 0 && l.accepted == 0 {
+		ev := heap.Pop(&l.queue).(labEvent)
+		l.now = ev.at
+		ev.run()
+	}
+	waiting := 0
+	for _, d := range l.m.front.Domains {
+		waiting += d.InHand
+	}
+	if size := l.m.front.Lanes[0].Size(); waiting == 0 || size != waiting {
+		t.Errorf("%d queues in the ring, %d have a task", size, waiting)
 	}
 }
