@@ -35,15 +35,19 @@ const (
 	millFeed   = 256 // turns between two meals
 )
 
-// zipf shares total tasks among n domains: the k-th gets a share of 1/k, and at least one.
+// zipf shares total tasks among n domains: each gets one, and the k-th of the others a share of 1/k.
 func zipf(n int, total int64) []int64 {
 	sum := 0.0
 	for k := range n {
 		sum += 1 / float64(k+1)
 	}
 	sizes := make([]int64, n)
+	due, given := 0.0, int64(0) // what rounding leaves of one is the next one's
 	for k := range sizes {
-		sizes[k] = max(1, int64(math.Round(float64(total)/sum/float64(k+1))))
+		due += float64(total-int64(n)) / sum / float64(k+1)
+		more := int64(math.Round(due)) - given
+		given += more
+		sizes[k] = 1 + more
 	}
 	return sizes
 }
