@@ -1,7 +1,12 @@
 // Command measure takes the figures that are too long for every test run and writes them, dated, to .ci/measured.md with a
 // hash of the sources they are about; a test beside it fails when those have changed since.
 //
-//	go run ./.ci/measure        about ten minutes on two cores, as root on Linux with nginx
+//	go run ./.ci/measure                about ten minutes on two cores, as root on Linux with nginx
+//
+// With -benchmarks it runs the benchmarks of what is on the way of each task and of each frame instead, and writes their
+// medians to .ci/benchmarks.md in the same manner.
+//
+//	go run ./.ci/measure -benchmarks    about two minutes
 package main
 
 import (
@@ -9,6 +14,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -37,23 +43,33 @@ var runs = []struct{ what, command string }{
 }
 
 func main() {
-	if err := measure(); err != nil {
+	benchmarks := flag.Bool("benchmarks", false, "run the benchmarks and write "+benchmarksTable)
+	flag.Parse()
+	if err := inFolder(*benchmarks); err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
 		os.Exit(1)
 	}
 }
 
-func measure() (err error) {
+// inFolder measures with a folder for what is built.
+func inFolder(benchmarks bool) (err error) {
 	dir, err := os.MkdirTemp("", "measure")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if benchmarks {
+		return benchmark(dir)
+	}
+	return measure(dir)
+}
+
+func measure(dir string) error {
 	binary := filepath.Join(dir, "scrapetop")
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w: %s", err, out)
 	}
-	hash, err := sources(".")
+	hash, err := sources(".", measured)
 	if err != nil {
 		return err
 	}
@@ -86,10 +102,10 @@ func closing(out string) string {
 	return strings.Join(lines, "; ")
 }
 
-// sources hashes the Go sources that are measured, tests aside.
-func sources(root string) (string, error) {
+// sources hashes the Go sources of folders, tests aside.
+func sources(root string, folders []string) (string, error) {
 	var files []string
-	for _, dir := range measured {
+	for _, dir := range folders {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
 			if err == nil && !e.IsDir() && !strings.HasSuffix(path, "_test.go") && (strings.HasSuffix(path, ".go") || strings.HasSuffix(path, ".sql")) &&
 				!strings.Contains(path, "simulator") {

@@ -206,7 +206,11 @@ func (m *Machine) next(now time.Time, l *frontier.Lane) (*frontier.Task, *fronti
 	}
 	q.Pop()
 	m.wantMore(d)
-	l.Rotate()
+	if q.Len() > 0 {
+		l.Rotate()
+	} else {
+		m.front.Drop(q) // at once: whoever counts what is ready would walk over it
+	}
 	return t, d
 }
 
@@ -247,6 +251,7 @@ func (m *Machine) putBack(c *Call) {
 		m.front.Return(d, t)
 		m.wakeDomain(d) // its own tasks of this call may have filled it
 	}
+	m.spare.putCall(c)
 }
 
 // send takes the call's shared slots and asks for it to be sent.
@@ -307,7 +312,7 @@ func (m *Machine) sent(c *Call) {
 
 func (m *Machine) newCall() *Call {
 	m.nextID++
-	c := &Call{}
+	c := m.spare.call()
 	c.ID = m.nextID
 	return c
 }

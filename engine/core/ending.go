@@ -141,7 +141,7 @@ func (o *outlook) add(other outlook) {
 	o.stopped = or(o.stopped, other.stopped)
 }
 
-// outlook looks at the work of every domain. It is asked only while nothing is in flight.
+// outlook looks at the domains that have work until one goes on. It is asked only while nothing is in flight.
 func (m *Machine) outlook() outlook {
 	var all outlook
 	for _, j := range m.jobs {
@@ -163,7 +163,7 @@ func (m *Machine) outlook() outlook {
 	for _, l := range m.front.Lanes {
 		lanes[l] = m.laneOutlook(l)
 	}
-	for _, d := range m.front.Domains {
+	for d := range m.front.Working {
 		if d.Budget.IsPaused() {
 			all.paused = all.paused || d.Waiting() > 0
 			continue

@@ -60,7 +60,7 @@ type Replied struct {
 // NotSent tells that a call never left: its intent could not be stored, or the program stopped first.
 type NotSent struct{ Call *Call }
 
-// Stored tells that a Store action was committed.
+// Stored tells that a Store action was committed. It gives the call back: the core uses it again.
 type Stored struct{ Call *Call }
 
 // RobotsRead brings the rules of an origin; Rules nil: it could not be read (the call's Replied tells why).
@@ -154,7 +154,7 @@ const (
 	Ended                    // the run is over
 )
 
-// Action is one thing the machine asks for.
+// Action is one thing the machine asks for. A Call is the receiver's until its Stored, Wants are until they are answered.
 type Action struct {
 	Do       Do
 	Call     *Call
@@ -256,6 +256,7 @@ type Call struct {
 	health   bool          // it asks for the credential's free slots
 	owed     bool          // polls are set aside for what it may become
 	search   *search       // it looks for a submit without an answer
+	searched bool          // it is one, and whoever looks for it refers to it
 	backoff  time.Duration // of its tasks that go back together
 	slots    slots
 	one      [1]provider.Target

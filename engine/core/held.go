@@ -52,6 +52,7 @@ func (m *Machine) giveBack(q *frontier.Queue) {
 			continue
 		}
 		delete(m.tasks, t.ID)
+		m.spare.putTask(t)
 		d.Stored++
 	}
 	d.AfterPriority, d.AfterID = 0, 0

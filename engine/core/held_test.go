@@ -1,6 +1,7 @@
 package core
 
 import (
+	"container/heap"
 	"fmt"
 	"testing"
 	"time"
@@ -192,5 +193,68 @@ func TestBarrenDomainIsReadWhenTasksGoBack(t *testing.T) {
 	l.run(time.Hour)
 	if l.accepted != 11 || l.end == nil || l.end.Reason != "cap" {
 		t.Fatalf("%d accepted, end %+v", l.accepted, l.end)
+	}
+}
+
+// TestClosedDomainsLeaveTheMemoryToOthers: an input that goes on while its domains cool for a day does not fill the memory
+// with work that may not start.
+func TestClosedDomainsLeaveTheMemoryToOthers(t *testing.T) {
+	l := newLab(t, Config{Direct: true, InMemory: 100})
+	never := func(time.Time, int) answer { t.Error("sent inside a cooldown"); return pass(ms) }
+	for i := range 30 {
+		l.step(CooldownKept{Scope: budget.Domain, Key: fmt.Sprintf("closed%d.test", i), Until: l.now.Add(24 * time.Hour), Cause: "Retry-After: 86400", Layer: "target"})
+	}
+	list := func() {
+		for i := range 30 {
+			l.list(fmt.Sprintf("closed%d.test", i), 20, never)
+		}
+		l.list("open.test", 200, func(time.Time, int) answer { return pass(10 * ms) })
+	}
+	list()
+	for i := range 4 {
+		l.at(time.Duration(i+1)*time.Minute, list)
+	}
+	l.run(time.Hour)
+	if l.accepted != 1000 || l.elapsed() > 5*time.Minute {
+		t.Errorf("%d of 1,000 accepted after %v, %d tasks in memory", l.accepted, l.elapsed(), len(l.m.tasks))
+	}
+}
+
+// TestDomainsThatCoolOftenAreNotReadOverAndOver: what goes back to storage when a domain cools is little, however many it
+// might have in flight.
+func TestDomainsThatCoolOftenAreNotReadOverAndOver(t *testing.T) {
+	l := newLab(t, Config{Direct: true, InMemory: 300})
+	for i := range 5 {
+		asked := 0
+		l.list(fmt.Sprintf("d%d.test", i), 2000, func(time.Time, int) answer {
+			if asked++; asked%100 == 0 {
+				return answer{outcome: provider.Busy, wait: 45 * sec, took: 5 * ms}
+			}
+			return pass(20 * ms)
+		})
+	}
+	l.run(24 * time.Hour)
+	if l.accepted != 10_000 || l.rows > 15_000 {
+		t.Errorf("%d rows read for %d tasks", l.rows, l.accepted)
+	}
+}
+
+// TestAQueueThatRunsEmptyLeavesTheRing: thousands of domains with a task each leave no ring of empty queues behind.
+func TestAQueueThatRunsEmptyLeavesTheRing(t *testing.T) {
+	l := newLab(t, Config{Direct: true})
+	for i := range 100 {
+		l.list(fmt.Sprintf("d%d.test", i), 1, func(time.Time, int) answer { return pass(ms) })
+	}
+	for len(l.queue) > 0 && l.accepted == 0 {
+		ev := heap.Pop(&l.queue).(labEvent)
+		l.now = ev.at
+		ev.run()
+	}
+	waiting := 0
+	for _, d := range l.m.front.Domains {
+		waiting += d.InHand
+	}
+	if size := l.m.front.Lanes[0].Size(); waiting == 0 || size != waiting {
+		t.Errorf("%d queues in the ring, %d have a task", size, waiting)
 	}
 }

@@ -22,7 +22,8 @@ var (
 )
 
 const (
-	tablePath = "testdata/laboratory.md"
+	tablePath  = "testdata/laboratory.md"
+	controller = "../budget"
 	// A few seeds in every test run, all of them on demand.
 	fewSeeds, allSeeds       = 3, 20
 	fewPolicies, allPolicies = 20, 200
@@ -95,23 +96,25 @@ func (r row) near(table row) error {
 	return nil
 }
 
-// sources is a hash of the controller: the budget package without its tests.
-func sources(t *testing.T) string {
+// sources is a hash of packages without their tests.
+func sources(t *testing.T, packages ...string) string {
 	t.Helper()
-	files, err := filepath.Glob("../budget/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	h := sha256.New()
-	for _, f := range files {
-		if strings.HasSuffix(f, "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(f)
+	for _, p := range packages {
+		files, err := filepath.Glob(p + "/*.go")
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(h, "%s\n%s\n", filepath.Base(f), bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))
+		for _, f := range files {
+			if strings.HasSuffix(f, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(h, "%s\n%s\n", filepath.Base(f), bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")))
+		}
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))[:16]
 }
@@ -195,7 +198,7 @@ func TestLaboratory(t *testing.T) {
 		return
 	}
 	table, hash := readTable(t)
-	if now := sources(t); now != hash {
+	if now := sources(t, controller); now != hash {
 		t.Errorf("the table was made with controller %s, this is %s: look at the differences below, then write it anew with -update", hash, now)
 	}
 	compare := func(t *testing.T, s scenario, heading string, seeds int) {
@@ -249,7 +252,7 @@ func writeTable(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	text := fmt.Sprintf(tableHead, sources(t)) + all.String() + "\n" + few.String()
+	text := fmt.Sprintf(tableHead, sources(t, controller)) + all.String() + "\n" + few.String()
 	if err := os.MkdirAll(filepath.Dir(tablePath), 0o755); err != nil {
 		t.Fatal(err)
 	}

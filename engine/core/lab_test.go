@@ -22,6 +22,7 @@ type lab struct {
 	taken   map[int64]bool
 	servers map[string]server
 	paths   map[int64]int // accepted by task
+	rows    int           // read from storage
 
 	accepted, refused, inWait, sent, dead int
 	reasons                               map[string]int
@@ -139,6 +140,7 @@ func (l *lab) act(a Action) {
 				}
 			}
 		}
+		l.rows += len(r.Tasks)
 		l.at(0, func() { l.step(r) })
 	case Send:
 		l.send(a.Call)

@@ -65,6 +65,7 @@ type Machine struct {
 	nextID   uint64
 
 	refills      int
+	wants        []Want             // of the read under way
 	barren       []*frontier.Domain // of which everything that is stored is held
 	frees        int                // how often a tenant was held no longer
 	holdsChanged bool               // which tenants are held is to be looked at again
@@ -92,6 +93,7 @@ type Machine struct {
 	idleFrom time.Time
 	dirty    []*frontier.Domain
 	out      []Action
+	spare    spare
 }
 
 type budgetKey struct {
@@ -234,7 +236,7 @@ func (m *Machine) Step(now time.Time, ev Event) []Action {
 	m.searchDue(now)
 	m.dispatch(now)
 	m.rehold()
-	m.refill()
+	m.refill(now)
 	m.ending(now)
 	return m.out
 }
@@ -330,7 +332,8 @@ func (m *Machine) queued(c DomainCount) {
 		d.Oldest = c.Oldest
 	}
 	m.counts.Pending += c.N
-	m.front.WantRefill(d)
+	m.front.Works(d)
+	m.wantMore(d)
 	m.mark(d)
 }
 

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"dev.scrapetop/engine/budget"
@@ -127,6 +128,7 @@ func (m *Machine) releaseFor(now time.Time, c *Call, r *provider.Reply, handed b
 	if lease := m.cfg.Facts.SlotLease; r.Unknown && lease > 0 {
 		if end := c.Sent.Add(lease); end.After(now) {
 			kept := c.slots
+			kept.places = slices.Clone(kept.places)
 			c.slots.held = false
 			m.wakes.Set(end, frontier.WakeRelease, &kept)
 			return

@@ -40,7 +40,7 @@ func (m *Machine) unknown(now time.Time, c *Call, r *provider.Reply) {
 	if m.cfg.Facts.FindsLost {
 		s := &search{tasks: append([]*frontier.Task(nil), c.Tasks...), targets: append([]provider.Target(nil), c.Targets...), cred: c.slots.cred,
 			sent: c.Sent, page: 1, seen: map[string]bool{}, worst: c.Worst, call: c}
-		c.Worst = 0
+		c.Worst, c.searched = 0, true
 		s.slots = c.slots
 		s.slots.places = append([]place(nil), c.slots.places...)
 		s.slots.held = false

@@ -171,7 +171,7 @@ func (m *Machine) stored(c *Call) {
 	m.storing--
 	for i := range c.settle {
 		s := &c.settle[i]
-		d := m.front.Domains[s.Task.Domain]
+		d := m.under(s.Task)
 		switch s.State {
 		case Accepted:
 			m.counts.Accepted++
@@ -188,7 +188,9 @@ func (m *Machine) stored(c *Call) {
 		if m.refills > 0 {
 			m.ended[s.Task.ID] = struct{}{}
 		}
+		m.spare.putTask(s.Task)
 	}
+	m.spare.putCall(c)
 }
 
 // notSent takes a call back whose bytes never left: no try, no attempt, nothing learned.

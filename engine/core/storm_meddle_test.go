@@ -35,7 +35,7 @@ func (s *storm) feed(n int) {
 // restart drops the machine and starts another from what is stored, as the engine does.
 func (s *storm) restart() {
 	s.life++
-	s.sends, s.looked, s.leases, s.unacked = map[*Call]bool{}, map[int64]bool{}, nil, 0
+	s.sends, s.out, s.looked, s.leases, s.unacked = map[*Call]bool{}, map[*Call]bool{}, map[int64]bool{}, nil, 0
 	spent := s.m.spend
 	s.m = New(s.cfg)
 	s.full = false

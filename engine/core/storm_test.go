@@ -35,6 +35,7 @@ type storm struct {
 	nextJob int
 	life    int // restarts: what an earlier machine asked for means nothing to a later one
 	sends   map[*Call]bool
+	out     map[*Call]bool     // handed out and not acknowledged: ours
 	looked  map[int64]bool     // lookups under way
 	intents map[string][]int64 // tasks of submits that are not settled, by exchange
 	lookup  int64
@@ -104,7 +105,10 @@ func (s *storm) act(a Action) {
 		s.at(time.Duration(s.rng.IntN(5))*ms, func() { s.step(r) })
 	case Send:
 		c := a.Call
-		s.sends[c] = true
+		if s.out[c] {
+			s.fail("a call is used again that is out")
+		}
+		s.sends[c], s.out[c] = true, true
 		s.checkWaits(c)
 		if a.Intent && s.rng.IntN(60) == 0 {
 			s.at(ms, func() { delete(s.sends, c); s.step(NotSent{Call: c}) })
@@ -174,6 +178,7 @@ func (s *storm) read(w Want) (all []Waiting) {
 
 func (s *storm) store(a Action) {
 	c := a.Call
+	s.out[c] = true // of one that was never sent, too
 	if len(a.Settled) == 0 || a.Settled[0].State != InFlight {
 		delete(s.intents, s.exchange(c))
 	}
@@ -204,6 +209,7 @@ func (s *storm) store(a Action) {
 				s.unacked--
 			}
 		}
+		delete(s.out, c)
 		s.step(Stored{Call: c})
 	})
 }
@@ -280,7 +286,7 @@ func TestStorm(t *testing.T) {
 				if !cfg.Direct {
 					cfg.Credentials = []CredentialLimits{{Name: "k1", Account: "acc", Limits: budget.Limits{InFlight: 4}}, {Name: "k2", Account: "acc", Tenants: []string{"", "a"}}}
 				}
-				s := &storm{t: t, name: fmt.Sprintf("%s, seed %d", kind, seed), rng: rng, cfg: cfg, now: labStart, rows: map[int64]*kept{}, jobs: map[string]*Job{}, sends: map[*Call]bool{}, looked: map[int64]bool{}, intents: map[string][]int64{}, waits: map[budgetKey]time.Time{}}
+				s := &storm{t: t, name: fmt.Sprintf("%s, seed %d", kind, seed), rng: rng, cfg: cfg, now: labStart, rows: map[int64]*kept{}, jobs: map[string]*Job{}, sends: map[*Call]bool{}, out: map[*Call]bool{}, looked: map[int64]bool{}, intents: map[string][]int64{}, waits: map[budgetKey]time.Time{}}
 				if rng.IntN(2) == 0 {
 					s.cfg.Tenants = map[string]TenantLimits{"a": {MaxRequests: int64(5 + rng.IntN(60)), MaxCredits: float64(rng.IntN(2) * 40)}}
 				}

@@ -29,73 +29,6 @@ type Task struct {
 	Queue *Queue // where it waits or will return to; nil while it is not placed
 }
 
-// Domain is one hostname and its budget.
-type Domain struct {
-	Name   string
-	Budget *budget.Budget
-
-	Queues  []*Queue
-	InHand  int       // tasks in memory that wait in queues
-	Stored  int64     // waiting tasks that are not in memory
-	Oldest  time.Time // enqueue time of the oldest waiting task, as far as it is known
-	Parked  bool      // out of the rings until it wakes
-	WakeAt  time.Time // the wake-up already in the heap; zero: none
-	Reading bool      // a refill is under way
-	Hungry  bool      // in the list of domains that want a refill
-	Grown   bool      // more was stored while a refill was under way
-	Restart bool      // tasks were given back to storage meanwhile
-
-	// A pass is the reading of its stored tasks from the first to the last.
-	Pass     int  // which tenants were held when it began, as a number that grows when one is freed
-	Fruitful bool // this pass has brought tasks
-	Skipped  bool // this pass has left tasks in storage, since they are held
-	Barren   bool // a whole pass brought nothing that may start
-	Listed   bool // in the core's list of domains that were found barren
-
-	AfterPriority int // refill position
-	AfterID       int64
-
-	Origins []*Origin // robots.txt by scheme, host and port: nearly always one
-	Dirty   bool      // changed since the last publication
-	Since   time.Time // of the state last published
-	Shown   string    // the state last published
-	Log     DomainLog
-}
-
-// DomainLog is what the screens say of a domain that scheduling does not need.
-type DomainLog struct {
-	Accepted, Dead, Delayed int64
-	Limited                 map[string]int64 // 429 by layer
-	LastAt                  time.Time
-	LastText                string
-	Told                    *Told // what its headers said of limits; nil: nothing
-	CrawlDelay              time.Duration
-}
-
-// Told is what an answer's headers said of limits. It is replaced, never changed.
-type Told struct {
-	Headers                map[string]string
-	At                     time.Time
-	Remaining              int64
-	Limit                  int64
-	HasRemaining, HasLimit bool
-	ResetAt                time.Time
-	Kind                   string
-}
-
-// Robots are the rules of an origin.
-type Robots interface {
-	Allows(pathAndQuery string) bool
-}
-
-// Origin is one scheme, host and port of a domain.
-type Origin struct {
-	Key      string // scheme, host and port
-	Rules    Robots
-	Read     time.Time // when the rules arrived; zero: not yet
-	Fetching bool
-}
-
 // Queue is one tenant's waiting tasks of one domain, first in first out; refused tasks return to the front.
 type Queue struct {
 	Domain *Domain
@@ -233,6 +166,7 @@ type Frontier struct {
 	lanes     map[string]*Lane
 	turn      int
 	hungry    []*Domain
+	working   []*Domain // every domain that has work, and some that had
 	newDomain func(name string) *budget.Budget
 	newLane   func(tenant string) *budget.Budget
 }
@@ -292,7 +226,34 @@ func (f *Frontier) place(d *Domain, t *Task) *Queue {
 	if d.Oldest.IsZero() || t.Created.Before(d.Oldest) {
 		d.Oldest = t.Created
 	}
+	f.Works(d)
 	return t.Queue
+}
+
+// Works notes that a domain has work: tasks in a queue, delayed, or stored.
+func (f *Frontier) Works(d *Domain) {
+	if !d.working {
+		d.working = true
+		f.working = append(f.working, d)
+	}
+}
+
+// Working are the domains that have work. Those that have none any more leave the list here, so that a look costs nothing
+// for what ended before the last look.
+func (f *Frontier) Working(yield func(*Domain) bool) {
+	for i := 0; i < len(f.working); {
+		d := f.working[i]
+		if d.InHand == 0 && d.Stored <= 0 && d.Log.Delayed == 0 {
+			last := len(f.working) - 1
+			f.working[i], f.working[last] = f.working[last], nil
+			f.working, d.working = f.working[:last], false
+			continue
+		}
+		if !yield(d) {
+			return
+		}
+		i++
+	}
 }
 
 func (f *Frontier) wakeQueue(q *Queue) {
@@ -396,15 +357,5 @@ func (f *Frontier) TakeHungry(n int) []*Domain {
 	return taken
 }
 
-// Passed moves the refill position behind a task: the order is priority descending, then id.
-func (d *Domain) Passed(priority int, id int64) {
-	if d.AfterID == 0 || priority < d.AfterPriority || priority == d.AfterPriority && id > d.AfterID {
-		d.AfterPriority, d.AfterID = priority, id
-	}
-}
-
 // Hungry is the number of domains that want a refill.
 func (f *Frontier) Hungry() int { return len(f.hungry) }
-
-// Waiting is the number of tasks that a domain has waiting, in memory or not.
-func (d *Domain) Waiting() int64 { return int64(d.InHand) + d.Stored }

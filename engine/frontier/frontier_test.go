@@ -296,3 +296,43 @@ func TestFairnessHolds(t *testing.T) {
 		t.Errorf("%d domains started", len(seen))
 	}
 }
+
+// TestWorkingLeavesOutWhatHasEnded: a look passes over a domain whose work has ended once, not each time, and finds it again
+// when it has work.
+func TestWorkingLeavesOutWhatHasEnded(t *testing.T) {
+	f := newFrontier()
+	look := func(want ...string) {
+		t.Helper()
+		var got []string
+		for d := range f.Working {
+			got = append(got, d.Name)
+		}
+		slices.Sort(got)
+		check(t, got, want...)
+	}
+	for i := range 100 {
+		fill(f, "", fmt.Sprintf("d%02d.", i), 1, 1)
+	}
+	stored := f.Domain("stored")
+	stored.Stored = 2
+	f.Works(stored)
+	delayed := f.Domain("delayed")
+	delayed.Log.Delayed++
+	f.Assign(delayed, &Task{ID: 1, Domain: "delayed"})
+	if take(f, 99); len(f.working) != 102 {
+		t.Fatalf("%d in the list", len(f.working))
+	}
+	look("d99.", "delayed", "stored")
+	if len(f.working) != 3 {
+		t.Errorf("%d in the list after a look", len(f.working))
+	}
+	fill(f, "", "d07.", 2, 1)
+	stored.Stored = 0
+	look("d07.", "d99.", "delayed")
+	for d := range f.Working {
+		if d.Name == "d07." {
+			break
+		}
+	}
+	look("d07.", "d99.", "delayed")
+}
