@@ -131,6 +131,7 @@ type Machine struct {
 	counts   Counts
 	refused  map[*budget.Budget]Refused // by shared budget
 	spend    map[string]*spending       // by tenant; "" is the run
+	start    start
 	failRow  int
 	failSeen [3]string
 	wakeAt   time.Time // the shared wake-up in the heap

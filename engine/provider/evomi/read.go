@@ -91,7 +91,7 @@ func (x *reading) adoptLimit(object map[string]json.RawMessage) {
 // success reads a 2xx.
 func (x *reading) success() {
 	if x.Kind == provider.Lookup {
-		x.End(provider.Accepted, provider.NoLayer, "")
+		x.LookedUp()
 		return
 	}
 	if x.p.raw && !x.p.async && x.Kind == provider.Submit && x.Response.Status == http.StatusOK {

@@ -56,11 +56,7 @@ func (x *reading) refusal() {
 		case provider.Poll:
 			x.End(provider.Lost, provider.NoLayer, "the platform no longer knows the job")
 		case provider.Lookup:
-			if err != nil && len(x.Response.Body) > 0 { // somebody's page: it says nothing of the platform or the key
-				x.End(provider.Refused, provider.NoLayer, why+" with a page instead of JSON: the base URL may be wrong")
-				return
-			}
-			x.End(provider.Accepted, provider.NoLayer, "")
+			x.LookedUp()
 		default:
 			x.End(provider.Refused, provider.NoLayer, why)
 		}
@@ -136,7 +132,7 @@ func errorText(object map[string]json.RawMessage) string {
 // success reads a 2xx.
 func (x *reading) success() {
 	if x.Kind == provider.Lookup {
-		x.End(provider.Accepted, provider.NoLayer, "")
+		x.LookedUp()
 		return
 	}
 	object, err := provider.Object(x.Response.Body)

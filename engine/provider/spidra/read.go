@@ -146,7 +146,7 @@ func (x *reading) success() {
 	case x.Kind == provider.Submit:
 		x.submitted(object, err)
 	case x.Kind == provider.Lookup && x.Call.Job == "" && len(x.Call.Targets) == 0:
-		x.End(provider.Accepted, provider.NoLayer, "")
+		x.LookedUp()
 	case err != nil:
 		x.End(provider.Failed, provider.NoLayer, err.Error())
 	case strings.EqualFold(provider.Text(object["status"]), "error"):
