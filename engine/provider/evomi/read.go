@@ -34,7 +34,7 @@ func (x *reading) fault() {
 // refusal reads an answer outside 2xx (sheet section 6).
 func (x *reading) refusal() {
 	object, _ := provider.Object(x.Response.Body) // what is no object says nothing
-	why := x.RefusalText(errorText(object))
+	why := x.RefusalText(provider.Words(object))
 	switch x.Response.Status {
 	case http.StatusTooManyRequests:
 		x.End(provider.Limited, provider.LayerAccount, why)
@@ -145,7 +145,7 @@ func (x *reading) running() {
 func (x *reading) polled(object map[string]json.RawMessage, state state) {
 	switch {
 	case state == stateGone:
-		x.End(provider.Lost, provider.NoLayer, cmp.Or(errorText(object), "the platform no longer knows the task"))
+		x.End(provider.Lost, provider.NoLayer, cmp.Or(provider.Words(object), "the platform no longer knows the task"))
 	case state == stateRunning:
 		x.running()
 	case state == stateUnknown && !hasResult(object, state):

@@ -232,7 +232,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"400":                   {answer(400, `{"success":false,"error":"bad"}`), told{provider.Refused, "", -1, -1}, false, "400: bad"},
 		"422, flat":             {answer(422, `{"success":false,"message":"bad country"}`), told{provider.Refused, "", -1, -1}, false, "bad country"},
-		"422, nested":           {answer(422, nested), told{provider.Refused, "", -1, -1}, false, `VALIDATION_ERROR bad mode {"validation_errors":["x"]}`},
+		"422, nested":           {answer(422, nested), told{provider.Refused, "", -1, -1}, false, `VALIDATION_ERROR: bad mode (x)`},
 		"404 of the endpoint":   {answer(404, `{"error":"no such path"}`), told{provider.Refused, "", -1, -1}, false, "404"},
 		"401":                   {answer(401, `{"error":"Invalid API key"}`), told{provider.Denied, provider.LayerAuth, -1, -1}, false, "Invalid API key"},
 		"403":                   {answer(403, `{"error":"Invalid API key"}`), told{provider.Denied, provider.LayerAuth, -1, -1}, false, "403"},

@@ -2,7 +2,6 @@ package omniscrape
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -38,7 +37,7 @@ func (x *reading) fault() {
 // refusal reads an answer outside 2xx (sheet section 6).
 func (x *reading) refusal() {
 	object, err := provider.Object(x.Response.Body)
-	why := x.RefusalText(errorText(object))
+	why := x.RefusalText(provider.Words(object))
 	switch x.Response.Status {
 	case http.StatusTooManyRequests:
 		x.End(provider.Limited, provider.LayerAccount, why)
@@ -119,14 +118,6 @@ func (x *reading) charge(envelope map[string]json.RawMessage) {
 	if billing, err := provider.Object(envelope["billing"]); err == nil {
 		x.Reply.Credits = provider.Amount(billing["charged"]).V
 	}
-}
-
-// errorText is the platform's reason, as text or as an object with a message.
-func errorText(object map[string]json.RawMessage) string {
-	if nested, err := provider.Object(object["error"]); err == nil {
-		return cmp.Or(provider.Text(nested["message"]), provider.Text(nested["code"]))
-	}
-	return cmp.Or(provider.Text(object["error"]), provider.Text(object["message"]))
 }
 
 // success reads a 2xx.

@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 		"429, cut off":        {provider.Response{Status: 429, Header: http.Header{"Retry-After": {"9"}}, Fault: provider.FaultTruncated, Sent: true, Received: noon}, account(9 * time.Second), false, "429"},
 		"402, the month":      {answer(402, `{"success":false,"error":"10000/10000 used","code":"MONTHLY_QUOTA_EXCEEDED"}`), quota, false, "the month's allowance"},
 		"402, the balance":    {answer(402, `{"success":false,"error":"top up"}`), quota, false, "the balance"},
-		"402, another code":   {answer(402, `{"success":false,"error":"x","code":"NEW"}`), quota, false, "402: x"},
+		"402, another code":   {answer(402, `{"success":false,"error":"x","code":"NEW"}`), quota, false, "402: NEW: x"},
 		"402, locked":         {answer(402, `{"success":false,"error":"trial","code":"PROXY_LOCKED"}`), refused, false, "PROXY_LOCKED"},
 		"402, locked, cut":    {provider.Response{Status: 402, Body: []byte(`{"success":false,"code":"PROXY_LOCKED"`), Fault: provider.FaultTruncated, Sent: true}, refused, false, "PROXY_LOCKED"},
 		"400":                 {answer(400, `{"success":false,"error":{"message":"bad url"}}`), refused, false, "bad url"},
