@@ -10,12 +10,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"dev.scrapetop/engine/simulator"
 	"dev.scrapetop/storage"
 )
 
-// What a run meets first when its base URL is wrong: a stop that loses nothing.
+// What a run meets first when its base URL or its options are wrong: a stop that loses nothing.
 
 const htmlPage = "<!DOCTYPE html><html><body>Welcome</body></html>"
 
@@ -201,4 +202,63 @@ func TestPageInPlaceOfARefusalBlamesNobody(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWrongOptionKillsNotTheWholeList: a field that the platform takes for no task is found out by five of them.
+func TestWrongOptionKillsNotTheWholeList(t *testing.T) {
+	for name, cfg := range paidConfigs() {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inOurTime()
+				w := simulator.New(simulator.Options{})
+				cfg := cfg
+				cfg.Batch = map[string]int{"spidra": 1}[name]
+				submits := 0
+				wrong := roundTrip(func(r *http.Request) (*http.Response, error) {
+					if r.Method != http.MethodPost {
+						return w.RoundTripper().RoundTrip(r)
+					}
+					submits++
+					return says(r, 422, "application/json", `{"success":false,"error":"VALIDATION_ERROR","message":"unknown field colour"}`)
+				})
+				inStore(t, func(st *storage.Store) {
+					d := driveOn(t, st, cfg, wrong, list(), nil)
+					if d.end.State != storage.RunFailed || !strings.Contains(d.end.Reason, "unknown field colour") || !strings.Contains(d.end.Reason, "requeue --reason refused") {
+						t.Fatalf("end %+v", d.end)
+					}
+					if d.summary.Dead > 5 || d.summary.Dead+d.summary.Pending != 40 || submits > 15 {
+						t.Fatalf("%d submits, summary %+v", submits, d.summary)
+					}
+					dead := d.summary.Dead
+					if d = goOn(t, d, cfg, w.RoundTripper()); d.summary.Accepted != 40-dead {
+						t.Fatalf("with the right options: end %+v, summary %+v", d.end, d.summary)
+					}
+				})
+			})
+		})
+	}
+}
+
+// TestRefusedURLsDoNotStopARun: once the platform took a submit the options are right, and a list of wrong URLs is the
+// list's fault.
+func TestRefusedURLsDoNotStopARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{})
+		rt := roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), "d3.test") {
+					return says(r, 422, "application/json", `{"error":"url is not allowed"}`)
+				} else {
+					r.Body = io.NopCloser(strings.NewReader(string(body)))
+				}
+				time.Sleep(time.Millisecond)
+			}
+			return w.RoundTripper().RoundTrip(r)
+		})
+		d := driveRun(t, evomiConfig(), rt, append(urls("d0.test", 1), list()...), nil)
+		if d.end.State != storage.RunFinished || d.summary.Dead != 10 || d.summary.Accepted != 30 {
+			t.Fatalf("end %+v, summary %+v", d.end, d.summary)
+		}
+	})
 }

@@ -1,16 +1,24 @@
 package core
 
 import (
+	"dev.scrapetop/engine/budget"
 	"dev.scrapetop/engine/provider"
 )
 
-// start is what a run knows of its own beginning: whether the base URL is right shows by the first answers, and until then
-// a fault in it is everybody's, not that of the task that met it.
+// start is what a run knows of its own beginning: whether base URL and options are right shows by the first answers, and
+// until then a fault in either is everybody's, not that of the task that met it.
 type start struct {
-	met bool // the platform has spoken
+	met   bool // the platform has spoken
+	taken bool // it took a submit of ours: the options are right
+	// refused is how the submits in a row were refused, and alike how many of them; each was for another task, since a
+	// refused one is given up.
+	refused string
+	alike   int
 }
 
-// astray turns an answer that speaks of the run's base URL into a refusal of the credential: nothing more is
+const toldAlike = "; it says so to every task: correct the options and resume (requeue --reason refused brings back those it refused before)"
+
+// astray turns an answer that speaks of the run's base URL or options into a refusal of the credential: nothing more is
 // asked, the tasks stay pending without a try, and resume goes on when the fault is mended. What is kept of the exchange
 // is as it was read.
 func (m *Machine) astray(c *Call, r *provider.Reply) {
@@ -19,11 +27,23 @@ func (m *Machine) astray(c *Call, r *provider.Reply) {
 	}
 	s := &m.start
 	switch r.Outcome {
-	case provider.Accepted, provider.AcceptedRemote, provider.StillRunning:
+	case provider.Accepted, provider.AcceptedRemote:
+		s.met, s.taken = true, s.taken || c.Job == nil
+	case provider.StillRunning:
 		s.met = true
 	case provider.Failed:
 		if r.Astray && !s.met {
 			r.Outcome, r.Unknown = provider.Denied, false
+		}
+	case provider.Refused:
+		if s.taken || r.Split || len(r.Items) > 0 {
+			return
+		}
+		if s.refused != r.Error {
+			s.refused, s.alike = r.Error, 0
+		}
+		if s.alike++; s.alike >= budget.InARow {
+			r.Outcome, r.Error = provider.Denied, r.Error+toldAlike
 		}
 	}
 }
