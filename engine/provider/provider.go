@@ -177,7 +177,8 @@ type Reply struct {
 	Started    bool          // with StillRunning: the work has begun, it waits in no queue of the platform any more
 	Items      []Item        // empty when the call settled nothing (refused, still running, no answer)
 	Credits    float64
-	Unknown    bool // a paid submit that may have been carried out although no answer came
+	Balance    limits.Opt[float64] // credits that the account has left, where the platform tells
+	Unknown    bool                // a paid submit that may have been carried out although no answer came
 	// Astray: what answered is not the platform. Until the platform has spoken once the base URL is in doubt, and nothing is
 	// to be gained by asking on; later it was a fault of somebody in between.
 	Astray bool
