@@ -185,6 +185,39 @@ func TestOnePageInAGoodRunStopsNothing(t *testing.T) {
 	}
 }
 
+// TestPageOfABrokenEdgeIsTold: before the first page whoever waits is told what comes instead of it.
+func TestPageOfABrokenEdgeIsTold(t *testing.T) {
+	for _, status := range []int{502, 503} {
+		synctest.Test(t, func(t *testing.T) {
+			inOurTime()
+			w := simulator.New(simulator.Options{})
+			back := time.Now().Add(10 * time.Minute)
+			rt := roundTrip(func(r *http.Request) (*http.Response, error) {
+				if time.Now().Before(back) {
+					return says(r, status, "text/html", htmlPage)
+				}
+				return w.RoundTripper().RoundTrip(r)
+			})
+			inStore(t, func(st *storage.Store) {
+				d := driveOn(t, st, omniConfig(), rt, list(), nil)
+				events, err := st.Events(t.Context(), d.run.ID, 0, 1000)
+				if err != nil || d.summary.Accepted+d.summary.Dead != 40 {
+					t.Fatalf("%v, %+v", err, d.summary)
+				}
+				told := 0
+				for _, e := range events {
+					if e.Level == "warn" && e.Text == fmt.Sprintf("the platform answered with an HTML page (status %d)", status) {
+						told++
+					}
+				}
+				if told != 1 {
+					t.Errorf("%d: told %d times: %+v", status, told, events)
+				}
+			})
+		})
+	}
+}
+
 // TestPageInPlaceOfARefusalBlamesNobody: a firewall before the platform knows neither the key nor the money.
 func TestPageInPlaceOfARefusalBlamesNobody(t *testing.T) {
 	for name, cfg := range paidConfigs() {

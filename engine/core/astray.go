@@ -9,6 +9,7 @@ import (
 // until then a fault in either is everybody's, not that of the task that met it.
 type start struct {
 	met   bool // the platform has spoken
+	told  bool // what came instead was said
 	taken bool // it took a submit of ours: the options are right
 	// refused is how the submits in a row were refused, and alike how many of them; each was for another task, since a
 	// refused one is given up.
@@ -31,9 +32,14 @@ func (m *Machine) astray(c *Call, r *provider.Reply) {
 		s.met, s.taken = true, s.taken || c.Job == nil
 	case provider.StillRunning:
 		s.met = true
-	case provider.Failed:
-		if r.Astray && !s.met {
+	case provider.Failed, provider.Busy, provider.Transport:
+		switch {
+		case s.met || r.Layer == provider.LayerTarget:
+		case r.Astray:
 			r.Outcome, r.Unknown = provider.Denied, false
+		case !s.told && r.Error != "": // it may pass, but whoever waits for the first page wants to know
+			s.told = true
+			m.tell("warn", budget.Provider, m.provider.Name, r.Error, c.firstTask())
 		}
 	case provider.Refused:
 		if s.taken || r.Split || len(r.Items) > 0 {
