@@ -124,6 +124,27 @@ func TestSpidraCrawlKeepsPages(t *testing.T) {
 	})
 }
 
+// TestSpidraCrawlIsNotBoughtAgain: --max-age takes over all the pages of a crawl.
+func TestSpidraCrawlIsNotBoughtAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{})
+		cfg := spidraConfig()
+		cfg.Crawl, cfg.MaxAge = true, time.Hour
+		cfg.Options = map[string]any{"maxPages": 10}
+		inStore(t, func(st *storage.Store) {
+			first := driveOn(t, st, cfg, w.RoundTripper(), []string{"http://books.example/"}, nil)
+			second := driveOn(t, st, cfg, w.RoundTripper(), []string{"http://books.example/"}, nil)
+			if first.summary.Records < 2 || first.summary.Cached != 0 {
+				t.Fatalf("the first: %+v", first.summary)
+			}
+			if s := second.summary; s.Accepted != 1 || s.Cached != 1 || s.Requests != 0 || s.Records != first.summary.Records {
+				t.Fatalf("the second: %+v", s)
+			}
+		})
+	})
+}
+
 func TestSpidraBusyIsCountedApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inOurTime()

@@ -34,8 +34,8 @@ func (l *loop) refill(wants []core.Want) {
 			}
 		}
 		for _, t := range tasks {
-			if l.cfg.MaxAge > 0 && l.reuse(ctx, now, t) {
-				ev.Reused = append(ev.Reused, core.Reused{Domain: t.Domain, ID: t.ID, Priority: t.Priority, Created: t.CreatedAt})
+			if records := l.reuse(ctx, now, t); records > 0 {
+				ev.Reused = append(ev.Reused, core.Reused{Domain: t.Domain, ID: t.ID, Priority: t.Priority, Created: t.CreatedAt, Records: records})
 				continue
 			}
 			ev.Tasks = append(ev.Tasks, core.Waiting{Task: l.taskOf(now, t), NotBefore: monotonic(now, t.NotBefore)})
@@ -44,36 +44,42 @@ func (l *loop) refill(wants []core.Want) {
 	})
 }
 
-// reuse takes over a young accepted result of the same URL, provider and options; it reports whether there was one.
-func (l *loop) reuse(ctx context.Context, now time.Time, t storage.Task) bool {
-	run := &l.Engine.run
-	res, ok, err := l.store.Cached(ctx, t.URL, run.Provider, l.cfg.Identity, now.Add(-l.cfg.MaxAge))
-	if err != nil || !ok {
-		return false // it is fetched instead
+// reuse takes over the young results of the same URL, provider and options, where the configuration allows it, and returns how
+// many there were.
+func (l *loop) reuse(ctx context.Context, now time.Time, t storage.Task) int {
+	if l.cfg.MaxAge <= 0 {
+		return 0
 	}
-	res.Task, res.Cached = t.ID, true
+	run := &l.Engine.run
+	results, err := l.store.Cached(ctx, t.URL, run.Provider, l.cfg.Identity, now.Add(-l.cfg.MaxAge))
+	if err != nil || len(results) == 0 {
+		return 0 // it is fetched instead
+	}
+	for i := range results {
+		results[i].Task, results[i].Cached = t.ID, true
+	}
 	tx := storage.Tx{
 		Run:     run.ID,
 		Tasks:   []storage.TaskChange{{ID: t.ID, State: storage.TaskAccepted, Tries: t.Tries, Attempts: t.Attempts, FirstTryAt: t.FirstTryAt}},
-		Results: []storage.Result{res},
+		Results: results,
 		Totals:  storage.Totals{Cached: 1},
 	}
 	written := make(chan error, 1)
 	l.store.Write(tx, func(err error) { written <- err })
 	if err := <-written; err != nil {
 		l.inbox.post(lost{err})
-		return false
+		return 0
 	}
-	return true
+	return len(results)
 }
 
 // refilled counts what needs no call and hands the rest to the core.
 func (l *loop) refilled(r core.Refilled) {
 	for _, x := range r.Reused {
-		l.tally.Accept(x.Domain, 1)
+		l.tally.Accept(x.Domain, x.Records)
 		l.ages.remove(x.Created)
+		l.picture.records += int64(x.Records)
 	}
-	l.picture.records += int64(len(r.Reused))
 	l.picture.cached += int64(len(r.Reused))
 	l.step(r)
 }

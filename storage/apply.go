@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 	"unicode/utf8"
 )
@@ -199,7 +200,17 @@ func (w *writer) applyAttempt(run int64, a *Attempt) error {
 		run, known(a.Task), a.Number, a.URL, a.Domain, a.Tenant, a.Provider, a.Credential, a.Kind, a.Exchange,
 		ms(a.StartedAt), a.Elapsed.Milliseconds(), a.Outcome, a.Layer, said(a.HTTPStatus), said(a.TargetStatus), span(a.RetryAfter),
 		said(a.QuotaLimit), said(a.Remaining), span(a.Reset),
-		a.InFlight, known(int64(a.InFlightLimit)), a.Decision, headers, a.BodyKind, a.Credits, a.Bytes, text(a.Error), sample, text(a.RemoteJob))
+		a.InFlight, known(int64(a.InFlightLimit)), a.Decision, headers, a.BodyKind, money(a.Credits), a.Bytes, text(a.Error), sample, text(a.RemoteJob))
+}
+
+// money is an amount as it was charged: platforms charge decimals, and sums of their nearest floats carry dust. Whatever is
+// kept of an amount is rounded to nine places, the running total in its statement (applyTotals).
+func money(f float64) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', 9, 64), 64)
+	if err != nil { // never: it is a number that was just written
+		return f
+	}
+	return r
 }
 
 // applyResults stores the results of a group and counts, for each stretch of transactions of one run, those that were not
@@ -257,7 +268,7 @@ func (w *writer) applyResult(run int64, r *Result) error {
 	return w.exec(`INSERT INTO result (run, task, page, final_url, status, content_type, fetched_at, elapsed_ms, attempts, credits,
 		is_text, cached, flag, fields, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (run, task, page) DO NOTHING`,
-		run, r.Task, r.Page, r.FinalURL, said(r.Status), r.ContentType, instant(r.FetchedAt), r.Elapsed.Milliseconds(), r.Attempts, r.Credits,
+		run, r.Task, r.Page, r.FinalURL, said(r.Status), r.ContentType, instant(r.FetchedAt), r.Elapsed.Milliseconds(), r.Attempts, money(r.Credits),
 		utf8.Valid(r.Body), r.Cached, r.Flag, fields, r.Body)
 }
 
@@ -284,7 +295,7 @@ func (w *writer) applyTotals(run int64, t *moved) error {
 	n, err := w.execCount(`UPDATE total SET attempts = attempts + ?, records = records + ?, requests = requests + ?, retries = retries + ?,
 		cooldowns = cooldowns + ?, probes = probes + ?, account = account + ?, rate = rate + ?, pending_jobs = pending_jobs + ?,
 		target = target + ?, busy = busy + ?, cached = cached + ?, skipped = skipped + ?, duplicates = duplicates + ?,
-		bytes = bytes + ?, credits = credits + ?, elapsed_ns = elapsed_ns + ?, max_in_flight = max(max_in_flight, ?),
+		bytes = bytes + ?, credits = round(credits + ?, 9), elapsed_ns = elapsed_ns + ?, max_in_flight = max(max_in_flight, ?),
 		accepted = accepted + ?, dead = dead + ?, cancelled = cancelled + ? WHERE run = ?`,
 		t.attempts, t.records, t.Requests, t.Retries, t.Cooldowns, t.Probes, t.Account, t.Rate, t.PendingJobs, t.Target, t.Busy,
 		t.Cached, t.Skipped, t.Duplicates, t.Bytes, t.Credits, int64(t.Elapsed), t.MaxInFlight, t.accepted, t.dead, t.cancelled, run)

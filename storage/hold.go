@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 )
 
@@ -67,30 +66,29 @@ func (s *Store) Events(ctx context.Context, run int64, after int64, limit int) (
 	})
 }
 
-// Cached returns the newest accepted result of a normalised URL that was fetched through provider with the same options
-// at or after since, in any run, and whether there is one.
-func (s *Store) Cached(ctx context.Context, url, provider, options string, since time.Time) (Result, bool, error) {
-	var r Result
-	var fetched sql.NullInt64
-	var elapsed int64
-	var fields sql.NullString
-	err := s.read.QueryRowContext(ctx, `SELECT r.task, r.page, r.final_url, r.status, r.content_type, r.fetched_at, r.elapsed_ms, r.attempts,
-			r.credits, r.body, r.fields, r.cached, r.flag
-		FROM task k JOIN run u ON u.id = k.run JOIN result r ON r.run = k.run AND r.task = k.id AND r.page = ''
-		WHERE k.url = ? AND k.state = 'accepted' AND u.provider = ? AND u.options = ? AND r.fetched_at >= ?
-		ORDER BY r.fetched_at DESC LIMIT 1`, url, provider, options, ms(since)).Scan(
-		&r.Task, &r.Page, &r.FinalURL, &r.Status, &r.ContentType, &fetched, &elapsed, &r.Attempts,
-		&r.Credits, &r.Body, &fields, &r.Cached, &r.Flag)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Result{}, false, nil
-	}
-	if err != nil {
-		return Result{}, false, explain(s.path, err)
-	}
-	r.FetchedAt = at(fetched)
-	r.Elapsed = time.Duration(elapsed) * time.Millisecond
-	if fields.Valid {
-		r.Fields = []byte(fields.String)
-	}
-	return r, true, nil
+// Cached returns the results of the newest accepted task of a normalised URL that was fetched through provider with the same
+// options at or after since, in any run: one, or all the pages of a crawl. None: there is no such task.
+func (s *Store) Cached(ctx context.Context, url, provider, options string, since time.Time) ([]Result, error) {
+	rows, err := s.read.QueryContext(ctx, `WITH newest AS (
+			SELECT k.run, k.id, min(r.fetched_at) AS fetched
+			FROM task k JOIN run u ON u.id = k.run JOIN result r ON r.run = k.run AND r.task = k.id
+			WHERE k.url = ?1 AND k.state = 'accepted' AND u.provider = ?2 AND u.options = ?3
+			GROUP BY k.run, k.id HAVING min(r.fetched_at) >= ?4 ORDER BY fetched DESC LIMIT 1)
+		SELECT r.task, r.page, r.final_url, r.status, r.content_type, r.fetched_at, r.elapsed_ms, r.attempts, r.credits, r.body, r.fields,
+			r.cached, r.flag
+		FROM newest n JOIN result r ON r.run = n.run AND r.task = n.id ORDER BY r.id`, url, provider, options, ms(since))
+	return collect(s, rows, err, func(row interface{ Scan(...any) error }) (Result, error) {
+		var r Result
+		var fetched sql.NullInt64
+		var elapsed int64
+		var fields sql.NullString
+		err := row.Scan(&r.Task, &r.Page, &r.FinalURL, &r.Status, &r.ContentType, &fetched, &elapsed, &r.Attempts, &r.Credits, &r.Body, &fields,
+			&r.Cached, &r.Flag)
+		r.FetchedAt = at(fetched)
+		r.Elapsed = time.Duration(elapsed) * time.Millisecond
+		if fields.Valid {
+			r.Fields = []byte(fields.String)
+		}
+		return r, err
+	})
 }

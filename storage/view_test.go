@@ -175,13 +175,37 @@ func TestCached(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, ok, err := s.Cached(t.Context(), c.url, c.provider, c.options, c.since)
-			if err != nil || ok != c.want {
-				t.Fatalf("%v, %v", ok, err)
+			all, err := s.Cached(t.Context(), c.url, c.provider, c.options, c.since)
+			if err != nil || len(all) > 1 || (len(all) == 1) != c.want {
+				t.Fatalf("%v, %v", all, err)
 			}
-			if ok && (string(got.Body) != "page" || *got.Status != 200 || string(got.Fields) != `{"n":1.50}` || got.Elapsed != 80*time.Millisecond) {
+			if !c.want {
+				return
+			}
+			if got := all[0]; string(got.Body) != "page" || *got.Status != 200 || string(got.Fields) != `{"n":1.50}` || got.Elapsed != 80*time.Millisecond {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+// TestCachedCrawlHasAllItsPages: the results of a crawl are its pages, none of which stands for the root alone.
+func TestCachedCrawlHasAllItsPages(t *testing.T) {
+	s := openTemp(t, Options{})
+	now := time.Now()
+	url := "http://a.test/"
+	run, tasks := newRun(t, s, "spidra", url)
+	tx := accept(run.ID, tasks[0], "page")
+	tx.Results = nil
+	for i, page := range []string{url, url + "b", url + "c"} {
+		tx.Results = append(tx.Results, Result{Task: tasks[0].ID, Page: page, FinalURL: page, FetchedAt: now.Add(-time.Duration(i) * time.Minute), Body: []byte(page)})
+	}
+	write(t, s, tx)
+	all, err := s.Cached(t.Context(), url, "spidra", "o", now.Add(-3*time.Minute))
+	if err != nil || len(all) != 3 || all[0].Page != url || all[2].Page != url+"c" || string(all[2].Body) != url+"c" {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if all, err = s.Cached(t.Context(), url, "spidra", "o", now.Add(-time.Minute-time.Second)); err != nil || len(all) != 0 {
+		t.Fatalf("a crawl with a page that is too old: %+v, %v", all, err)
 	}
 }

@@ -64,7 +64,10 @@ func Decide(v Verdict) Decision {
 		d.Cools = d.Stops
 		d.Cause = string(v.Layer)
 		d.Advice = "Check the key: it is missing, wrong or disabled; its work waits untouched and goes on once the key works."
-		if v.Layer == provider.LayerQuota {
+		switch v.Layer {
+		case provider.NoLayer:
+			d.Advice = "Somebody answered in the platform's place: check base_url and what stands between; its work waits untouched."
+		case provider.LayerQuota:
 			d.Advice = "Top up the account or wait for its next period; its work waits untouched, retrying spends nothing but time."
 		}
 	case provider.Blocked:

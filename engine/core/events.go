@@ -29,12 +29,13 @@ type Refilled struct {
 	Failed bool // the read failed: the same will be wanted again
 }
 
-// Reused is a waiting task that took over a young result and needs no call; its end is stored already.
+// Reused is a waiting task that took over young results and needs no call; its end is stored already.
 type Reused struct {
 	Domain   string
 	ID       int64
 	Priority int
 	Created  time.Time
+	Records  int // results that it took over: one, or a crawl's pages
 }
 
 // Waiting is a stored task that waits.

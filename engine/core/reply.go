@@ -22,6 +22,7 @@ func (m *Machine) replied(now time.Time, r *Replied) {
 	}
 	delete(m.calls, c.ID)
 	c.settle = c.settle[:0]
+	m.astray(c, &r.Reply)
 	m.pay(c.slots.lane, r.Reply.Credits, len(r.Reply.Items))
 	switch {
 	case c.Job != nil:
@@ -282,9 +283,9 @@ func (m *Machine) stop(c *Call, d Decision, r *provider.Reply) *budget.Budget {
 		b.Stop(why, polls)
 		return b
 	}
-	why := string(r.Layer)
-	if r.Error != "" {
-		why += ": " + r.Error
+	why := or(r.Error, string(r.Layer))
+	if r.Error != "" && r.Layer != provider.NoLayer {
+		why = string(r.Layer) + ": " + why
 	}
 	b.Stop(why, polls)
 	m.holdsChanged = true

@@ -2,6 +2,7 @@ package core
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"dev.scrapetop/engine/budget"
@@ -136,7 +137,7 @@ func (m *Machine) failures(now time.Time, c *Call, r *provider.Reply) {
 	cause := fmt.Sprintf("%d failures in a row across domains", m.failRow)
 	m.provider.HoldUntil(now, now.Add(wait), cause, string(provider.LayerTransport), false)
 	m.counts.Cooldowns++
-	m.tell("warn", budget.Provider, m.provider.Name, cause+": one probe in "+seconds(wait.Round(100*time.Millisecond)), 0)
+	m.tell("warn", budget.Provider, m.provider.Name, cause+": one probe in "+seconds(wait.Round(100*time.Millisecond))+strings.TrimSuffix("; the last: "+r.Error, "; the last: "), 0)
 	m.failRow, m.failSeen = 0, [3]string{}
 }
 

@@ -107,10 +107,12 @@ func scalar(raw json.RawMessage) string {
 const maxLine = 240
 
 // Line makes a server's text fit for an error: one line, valid UTF-8, no control characters, short.
-func Line(text string) string {
-	cut := len(text) > maxLine
+func Line(text string) string { return line(text, maxLine) }
+
+func line(text string, most int) string {
+	cut := len(text) > most
 	if cut {
-		text = text[:maxLine]
+		text = text[:most]
 		for len(text) > 0 && !utf8.RuneStart(text[len(text)-1]) {
 			text = text[:len(text)-1]
 		}

@@ -177,13 +177,17 @@ type Reply struct {
 	Started    bool          // with StillRunning: the work has begun, it waits in no queue of the platform any more
 	Items      []Item        // empty when the call settled nothing (refused, still running, no answer)
 	Credits    float64
-	Unknown    bool // a paid submit that may have been carried out although no answer came
-	Split      bool // with Refused or TooLarge, of several tasks: nothing tells which of them is meant, so each is to be asked for alone
-	Found      []Found
-	More       bool        // with Found: the next Page of the lookup may hold more
-	Told       http.Header // what the body tells that other answers tell in a header, which is missing: kept with the attempt like it
-	Error      string
-	Notes      []string
+	Balance    limits.Opt[float64] // credits that the account has left, where the platform tells
+	Unknown    bool                // a paid submit that may have been carried out although no answer came
+	// Astray: what answered is not the platform. Until the platform has spoken once the base URL is in doubt, and nothing is
+	// to be gained by asking on; later it was a fault of somebody in between.
+	Astray bool
+	Split  bool // with Refused or TooLarge, of several tasks: nothing tells which of them is meant, so each is to be asked for alone
+	Found  []Found
+	More   bool        // with Found: the next Page of the lookup may hold more
+	Told   http.Header // what the body tells that other answers tell in a header, which is missing: kept with the attempt like it
+	Error  string
+	Notes  []string
 }
 
 // Found is a remote job that may be a submit whose answer was lost, as a Lookup tells.

@@ -45,6 +45,9 @@ func (x *Reading) Judge(fault, success, refusal func()) Reply {
 	default:
 		refusal()
 	}
+	if x.Response.Fault == NoFault {
+		x.stray()
+	}
 	x.Reply.Notes = append(x.Reply.Notes, x.Reply.Signal.Notes...)
 	return x.Reply
 }
@@ -61,6 +64,15 @@ func speaks(status int) bool {
 // End settles what the call came to.
 func (x *Reading) End(o Outcome, l Layer, why string) {
 	x.Reply.Outcome, x.Reply.Layer, x.Reply.Error = o, l, Line(why)
+}
+
+// LookedUp is the end of a lookup that asks whether platform and key work: they do if the answer is whole.
+func (x *Reading) LookedUp() {
+	if _, err := Object(x.Response.Body); err != nil {
+		x.End(Failed, NoLayer, err.Error())
+		return
+	}
+	x.End(Accepted, NoLayer, "")
 }
 
 // FailUnknown is the end of a call that brought no usable answer although a submit may have been carried out.
@@ -85,6 +97,9 @@ func (x *Reading) FaultText() string {
 
 // RefusalText is what the platform answered, with its own reason where it gave one.
 func (x *Reading) RefusalText(reason string) string {
+	if reason == "" && x.bodyKind() == bodyHTML {
+		return x.answered()
+	}
 	if reason == "" {
 		return fmt.Sprintf("the platform answered %d", x.Response.Status)
 	}

@@ -47,6 +47,7 @@ func platform(t *testing.T, s EvomiSettings, test func(t *testing.T, a api)) {
 	})
 }
 
+// TestEvomiKeyPrecedence is evomi 1, evomi 16: the key comes from the query, else the header, else the body; one in a query is told on the side.
 func TestEvomiKeyPrecedence(t *testing.T) {
 	platform(t, EvomiSettings{}, func(t *testing.T, a api) {
 		for name, c := range map[string]struct {
@@ -76,6 +77,7 @@ func TestEvomiKeyPrecedence(t *testing.T) {
 	})
 }
 
+// TestEvomiGet is evomi 2: GET reads its fields from the query.
 func TestEvomiGet(t *testing.T) {
 	platform(t, EvomiSettings{}, func(t *testing.T, a api) {
 		g := a.call("GET", "realtime?url=http%3A%2F%2Fa.test%2Fp%3Fx%3D1&delivery=json&include_content=true&mode=request", "")
@@ -98,6 +100,7 @@ func TestEvomiGet(t *testing.T) {
 	})
 }
 
+// TestEvomiValidation is evomi 3: what is refused, in both shapes of an error.
 func TestEvomiValidation(t *testing.T) {
 	bad := map[string]string{
 		"no url": `{}`, "relative": `{"url":"/p"}`, "ftp": `{"url":"ftp://a.test/"}`, "mode": `{"url":"http://a.test/","mode":"fast"}`,
@@ -134,6 +137,7 @@ func TestEvomiValidation(t *testing.T) {
 	}
 }
 
+// TestEvomiConcurrency is evomi 4, evomi 16: one request beyond the limit of its key is refused; the peak is told on the side.
 func TestEvomiConcurrency(t *testing.T) {
 	platform(t, EvomiSettings{}, func(t *testing.T, a api) {
 		answers := make(chan got, 2)
@@ -167,6 +171,7 @@ func TestEvomiConcurrency(t *testing.T) {
 	})
 }
 
+// TestEvomiSlotOfALostClientExpires is evomi 5: a slot whose request is stuck is free after its lease.
 func TestEvomiSlotOfALostClientExpires(t *testing.T) {
 	for _, whole := range []bool{false, true} {
 		platform(t, EvomiSettings{LeaseWholeCounter: whole, HandOffRequest: 10 * time.Minute}, func(t *testing.T, a api) {
@@ -187,6 +192,32 @@ func TestEvomiSlotOfALostClientExpires(t *testing.T) {
 	}
 }
 
+// TestEvomiTellsItsSlotsOnEveryAnswer is evomi 6: both headers, errors included.
+func TestEvomiTellsItsSlotsOnEveryAnswer(t *testing.T) {
+	platform(t, EvomiSettings{}, func(t *testing.T, a api) {
+		for name, c := range map[string]struct {
+			method, path, body string
+			status             int
+		}{
+			"a page":          {"POST", "realtime", `{"url":"http://a.test/"}`, 200},
+			"a hand-over":     {"POST", "realtime", `{"url":"http://a.test/","async":true}`, 202},
+			"health":          {"GET", "health", "", 200},
+			"broken JSON":     {"POST", "realtime", `{`, 400},
+			"an unknown task": {"GET", "tasks/none", "", 404},
+			"a wrong method":  {"DELETE", "realtime", "", 405},
+			"a wrong field":   {"POST", "realtime", `{"url":"http://a.test/","mode":"fast"}`, 422},
+			"a fault":         {"POST", "realtime", `{"url":"http://a.test/?sim_outer=500"}`, 500},
+			"no capacity":     {"POST", "realtime", `{"url":"http://a.test/?sim_outer=503"}`, 503},
+		} {
+			g := a.call(c.method, c.path, c.body)
+			if g.status != c.status || g.header.Get("X-RateLimit-Limit") != "2" || g.header.Get("X-RateLimit-Remaining") == "" {
+				t.Errorf("%s: status %d, headers %v", name, g.status, g.header)
+			}
+		}
+	})
+}
+
+// TestEvomiDeliveryAndPrices is evomi 7, evomi 8: the page or the envelope, and what each costs.
 func TestEvomiDeliveryAndPrices(t *testing.T) {
 	platform(t, EvomiSettings{}, func(t *testing.T, a api) {
 		raw := a.scrape("http://a.test/p", `,"mode":"request"`)
@@ -216,6 +247,7 @@ func TestEvomiDeliveryAndPrices(t *testing.T) {
 	})
 }
 
+// TestEvomiCreditsRunOut is evomi 8: 402 with what is left when it is too little.
 func TestEvomiCreditsRunOut(t *testing.T) {
 	platform(t, EvomiSettings{Accounts: []EvomiAccount{{Key: "k1", Credits: 1.5}}}, func(t *testing.T, a api) {
 		if g := a.scrape("http://a.test/1", asJSON); g.status != 200 {
@@ -235,6 +267,7 @@ func TestEvomiCreditsRunOut(t *testing.T) {
 	})
 }
 
+// TestEvomiHandOff is evomi 9: what runs too long becomes a task, by 202 or by 408, and is scraped once.
 func TestEvomiHandOff(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		platform(t, EvomiSettings{HandOff408: old}, func(t *testing.T, a api) {
@@ -268,12 +301,13 @@ func (a api) async(url string) string {
 	g := a.scrape(url, asJSON+`,"async":true`)
 	body := g.json(a.t)
 	id, _ := body["task_id"].(string)
-	if _, said := body["success"]; g.status != 202 || id == "" || said {
+	if _, said := body["success"]; g.status != 202 || id == "" || said || body["status"] != "processing" || body["check_url"] != "/api/v1/scraper/tasks/"+id {
 		a.t.Fatalf("async: status %d, body %s", g.status, g.body)
 	}
 	return "tasks/" + id
 }
 
+// TestEvomiTasks is evomi 10, evomi 11, evomi 12, evomi 13: a task is handed over at once, polled by its own key and gone once collected.
 func TestEvomiTasks(t *testing.T) {
 	for _, nested := range []bool{false, true} {
 		platform(t, EvomiSettings{NestedResult: nested}, func(t *testing.T, a api) {
@@ -305,6 +339,7 @@ func TestEvomiTasks(t *testing.T) {
 	}
 }
 
+// TestEvomiRetention is evomi 12: a result expires, counted from completion or from the submit.
 func TestEvomiRetention(t *testing.T) {
 	platform(t, EvomiSettings{GoneStatus: 410}, func(t *testing.T, a api) {
 		kept, expired := a.async("http://a.test/1"), a.async("http://a.test/2")
@@ -326,6 +361,7 @@ func TestEvomiRetention(t *testing.T) {
 	})
 }
 
+// TestEvomiFailedTasks is evomi 11: a task that failed says so.
 func TestEvomiFailedTasks(t *testing.T) {
 	for _, collect := range []bool{false, true} {
 		platform(t, EvomiSettings{CollectFailed: collect}, func(t *testing.T, a api) {
@@ -389,6 +425,7 @@ func TestEvomiPollsAndSlots(t *testing.T) {
 	}
 }
 
+// TestEvomiTargetsStatusStaysInside is evomi 14: the target's status is scripted by its URL and stands inside.
 func TestEvomiTargetsStatusStaysInside(t *testing.T) {
 	platform(t, EvomiSettings{}, func(t *testing.T, a api) {
 		for _, status := range []int{403, 404, 429, 500, 503} {
@@ -415,6 +452,7 @@ func TestEvomiTargetsStatusStaysInside(t *testing.T) {
 	})
 }
 
+// TestEvomiFaults is evomi 5, evomi 15, evomi 16: each fault, the slot that it frees, and the duplicates and charges that follow.
 func TestEvomiFaults(t *testing.T) {
 	for fault, c := range map[string]struct {
 		status  int
@@ -483,6 +521,7 @@ func TestEvomiLimitChanges(t *testing.T) {
 	})
 }
 
+// TestEvomiFaultsOnSockets is evomi 15: connections that are really reset.
 func TestEvomiFaultsOnSockets(t *testing.T) {
 	_, a, rt := served(t, Options{Sites: []Site{{Host: "a.test", Policy: Policy{Latency: quick}}}, Evomi: EvomiSettings{Overhead: time.Millisecond, SlowFor: 20 * time.Millisecond}})
 	post := func(outer string) got {

@@ -9,6 +9,7 @@ import (
 	"time"
 )
 
+// TestOmniScrapeCapacity is omniscrape 12: 503 with and without a wait, and a deployment without a queue.
 func TestOmniScrapeCapacity(t *testing.T) {
 	omniWorld(t, OmniScrapeSettings{BusyWait: 7 * time.Second, Busy: true}, func(t *testing.T, a omn) {
 		if g := a.scrape("http://a.test/"); g.status != 503 || g.header.Get("Retry-After") != "7" || g.json(t)["success"] != false {
@@ -33,6 +34,7 @@ func TestOmniScrapeCapacity(t *testing.T) {
 	})
 }
 
+// TestOmniScrapeFaults is omniscrape 13, omniscrape 16: each fault of a scrape, and the duplicates that follow.
 func TestOmniScrapeFaults(t *testing.T) {
 	for fault, c := range map[string]struct {
 		status int
@@ -74,6 +76,7 @@ func TestOmniScrapeFaults(t *testing.T) {
 	}
 }
 
+// TestOmniScrapePollFaults is omniscrape 13: each fault of a poll.
 func TestOmniScrapePollFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults PlatformFaults

@@ -7,6 +7,7 @@ import (
 	"time"
 )
 
+// TestOmniScrapeJobs is omniscrape 9, omniscrape 10, omniscrape 11, omniscrape 16: a job's states, its day, its owner, and polls that come too soon.
 func TestOmniScrapeJobs(t *testing.T) {
 	omniWorld(t, OmniScrapeSettings{}, func(t *testing.T, a omn) {
 		g := a.submit("http://a.test/p")
@@ -55,6 +56,7 @@ func TestOmniScrapeJobs(t *testing.T) {
 	})
 }
 
+// TestOmniScrapeQueue is omniscrape 3, omniscrape 16: sync and asynchronous work share the limit; peaks by account and hostname.
 func TestOmniScrapeQueue(t *testing.T) {
 	omniWorld(t, OmniScrapeSettings{}, func(t *testing.T, a omn) {
 		var paths []string
@@ -100,6 +102,7 @@ func TestOmniScrapeQueue(t *testing.T) {
 	}
 }
 
+// TestOmniScrapeTimeLimits is omniscrape 9: a job that timed out.
 func TestOmniScrapeTimeLimits(t *testing.T) {
 	for place, read := range map[string]func(body map[string]any) any{
 		FailureInData: func(b map[string]any) any { return b["data"].(map[string]any)["error"] },

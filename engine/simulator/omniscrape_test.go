@@ -85,6 +85,7 @@ func (a omn) with(n int, do func()) {
 	do()
 }
 
+// TestOmniScrapeKeysAndRequests is omniscrape 1, omniscrape 2: keys and requests that are refused.
 func TestOmniScrapeKeysAndRequests(t *testing.T) {
 	omniWorld(t, OmniScrapeSettings{}, func(t *testing.T, a omn) {
 		for name, key := range map[string]string{"missing": "", "unknown": "k9"} {
@@ -115,6 +116,7 @@ func TestOmniScrapeKeysAndRequests(t *testing.T) {
 	})
 }
 
+// TestOmniScrapeEnvelope is omniscrape 6: the envelope; the target's status stands inside, the platform's stays 200.
 func TestOmniScrapeEnvelope(t *testing.T) {
 	omniWorld(t, OmniScrapeSettings{}, func(t *testing.T, a omn) {
 		g := a.scrape("http://a.test/p").json(t)
@@ -148,6 +150,7 @@ func TestOmniScrapeEnvelope(t *testing.T) {
 	})
 }
 
+// TestOmniScrapeConcurrency is omniscrape 3, omniscrape 4, omniscrape 16: the limit of an account, every form of its wait, and the times of its submits.
 func TestOmniScrapeConcurrency(t *testing.T) {
 	for form, c := range map[RetryAfterForm]struct {
 		value string
@@ -187,6 +190,7 @@ func TestOmniScrapeConcurrency(t *testing.T) {
 	}
 }
 
+// TestOmniScrapeHasNoRateLimit is omniscrape 14: many short calls one after the other never see 429.
 func TestOmniScrapeHasNoRateLimit(t *testing.T) {
 	omniWorld(t, OmniScrapeSettings{Overhead: time.Millisecond}, func(t *testing.T, a omn) {
 		for i := range 2000 {
@@ -200,6 +204,30 @@ func TestOmniScrapeHasNoRateLimit(t *testing.T) {
 	})
 }
 
+// TestOmniScrapePollsAndRefusalsAreFree is omniscrape 15: they hold no slot and cost nothing.
+func TestOmniScrapePollsAndRefusalsAreFree(t *testing.T) {
+	omniWorld(t, OmniScrapeSettings{}, func(t *testing.T, a omn) {
+		path := a.async("http://a.test/p")
+		time.Sleep(3 * time.Second)
+		a.with(2, func() {
+			before := a.counters()
+			if j := a.poll(path); j["status"] != "completed" {
+				t.Errorf("a poll beside full slots: %v", j)
+			}
+			if g := a.scrape("http://a.test/over"); g.status != 429 {
+				t.Errorf("past the limit: %d", g.status)
+			}
+			if g := a.scrape("ftp://a.test/"); g.status != 400 {
+				t.Errorf("a wrong request: %d", g.status)
+			}
+			if n := a.counters(); n.InFlight != before.InFlight || n.PeakInFlight != 2 || n.Charges != before.Charges || n.Charged != 1 {
+				t.Errorf("before %+v, after %+v", before, n)
+			}
+		})
+	})
+}
+
+// TestOmniScrapeClientsThatHangUp is omniscrape 5: whether a slot is free when its client leaves or when the work ends.
 func TestOmniScrapeClientsThatHangUp(t *testing.T) {
 	for _, free := range []bool{false, true} {
 		omniWorld(t, OmniScrapeSettings{FreeOnHangUp: free}, func(t *testing.T, a omn) {
@@ -218,6 +246,7 @@ func TestOmniScrapeClientsThatHangUp(t *testing.T) {
 	}
 }
 
+// TestOmniScrapeUnlockFailures is omniscrape 7, omniscrape 9: 502 with the solver used, and a job that failed.
 func TestOmniScrapeUnlockFailures(t *testing.T) {
 	for name, url := range map[string]string{"by the platform": "http://a.test/?sim_outer=502", "by the target": "http://a.test/?sim_fault=unlock",
 		"no page": "http://a.test/?sim_fault=reset", "403": "http://challenge.test/"} {
@@ -238,6 +267,7 @@ func TestOmniScrapeUnlockFailures(t *testing.T) {
 	}
 }
 
+// TestOmniScrapePayment is omniscrape 8: the three forms of 402, and what counts for the month.
 func TestOmniScrapePayment(t *testing.T) {
 	omniWorld(t, OmniScrapeSettings{Accounts: []OmniScrapeAccount{{Name: "one", Key: "k1", Monthly: 3, Used: 2, Trial: true}}}, func(t *testing.T, a omn) {
 		code := func(g got) any {

@@ -6,6 +6,7 @@ import (
 	"time"
 )
 
+// TestSpidraCrawl is spidra 7: a crawl's states and pages.
 func TestSpidraCrawl(t *testing.T) {
 	spidraWorld(t, SpidraSettings{}, func(t *testing.T, a spd) {
 		path := a.job("/crawl", `{"baseUrl":"http://a.test/start","crawlInstruction":"all","maxPages":4,"excludePaths":["/private/*"]}`)

@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// TestSpidraFaults is spidra 15, spidra 17: each fault of a submit, and the duplicates and charges that follow.
 func TestSpidraFaults(t *testing.T) {
 	for fault, c := range map[string]struct {
 		status int
@@ -46,6 +47,7 @@ func TestSpidraFaults(t *testing.T) {
 	}
 }
 
+// TestSpidraPollFaults is spidra 15: each fault of a poll.
 func TestSpidraPollFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults PlatformFaults
@@ -68,6 +70,7 @@ func TestSpidraPollFaults(t *testing.T) {
 	}
 }
 
+// TestSpidraDedupe is spidra 16: identical submits within a window are one.
 func TestSpidraDedupe(t *testing.T) {
 	spidraWorld(t, SpidraSettings{DedupeFor: 30 * time.Second}, func(t *testing.T, a spd) {
 		first := a.scrape("http://a.test/")

@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// TestSpidraScrapeStates is spidra 6, spidra 7, spidra 8: a scrape waits, runs and is completed.
 func TestSpidraScrapeStates(t *testing.T) {
 	spidraWorld(t, SpidraSettings{}, func(t *testing.T, a spd) {
 		first := a.call("POST", "/scrape", scrapeOf("http://a.test/p/mug-1"))
@@ -43,6 +44,7 @@ func TestSpidraScrapeStates(t *testing.T) {
 	})
 }
 
+// TestSpidraBatch is spidra 6, spidra 7, spidra 9, spidra 10: a batch, its aliases, its end with failures, and what failures cost.
 func TestSpidraBatch(t *testing.T) {
 	for name, c := range map[string]struct {
 		partial bool
@@ -90,6 +92,7 @@ func TestSpidraBatch(t *testing.T) {
 	}
 }
 
+// TestSpidraRetryBringsABatchBack is spidra 10: a retry of what failed.
 func TestSpidraRetryBringsABatchBack(t *testing.T) {
 	spidraWorld(t, SpidraSettings{}, func(t *testing.T, a spd) {
 		path := a.batch("http://a.test/1", "http://a.test/2?sim_status=500&sim_times=1", "http://a.test/3?sim_status=500")
@@ -125,6 +128,7 @@ func TestSpidraRetryBringsABatchBack(t *testing.T) {
 	})
 }
 
+// TestSpidraCancel is spidra 7, spidra 10: a cancelled batch, its refunds, and 409 when it has ended.
 func TestSpidraCancel(t *testing.T) {
 	spidraWorld(t, SpidraSettings{}, func(t *testing.T, a spd) {
 		path := a.batch(numbered(5, "")...)
@@ -156,6 +160,7 @@ func TestSpidraCancel(t *testing.T) {
 	})
 }
 
+// TestSpidraRetention is spidra 13: jobs are gone after their time, and for other accounts.
 func TestSpidraRetention(t *testing.T) {
 	spidraWorld(t, SpidraSettings{}, func(t *testing.T, a spd) {
 		good, bad := a.scrape("http://a.test/1"), a.scrape("http://a.test/2?sim_status=500")
@@ -198,6 +203,7 @@ func TestSpidraRetention(t *testing.T) {
 	})
 }
 
+// TestSpidraTargets is spidra 14: targets are scripted by their URL, and their status is told nowhere.
 func TestSpidraTargets(t *testing.T) {
 	for query, want := range map[string]string{
 		"?sim_status=403": "blocked", "?sim_status=429": "429 Too Many Requests", "?sim_status=503": "unavailable", "?sim_status=404": "not found",
@@ -252,6 +258,7 @@ func TestSpidraFollowsRedirects(t *testing.T) {
 	})
 }
 
+// TestSpidraExtraction is spidra 14: an extraction that failed.
 func TestSpidraExtraction(t *testing.T) {
 	spidraWorld(t, SpidraSettings{}, func(t *testing.T, a spd) {
 		ask := func(url string) (g got, path string) {

@@ -79,6 +79,7 @@ func spidraWorld(t *testing.T, s SpidraSettings, test func(t *testing.T, a spd))
 	})
 }
 
+// TestSpidraKeys is spidra 1, spidra 12: no key, one that is unknown or disabled, and bearer.
 func TestSpidraKeys(t *testing.T) {
 	for _, bearer := range []bool{false, true} {
 		spidraWorld(t, SpidraSettings{Bearer: bearer}, func(t *testing.T, a spd) {
@@ -112,6 +113,7 @@ func TestSpidraKeys(t *testing.T) {
 	}
 }
 
+// TestSpidraRateIsPerIPAndCountsEverything is spidra 2, spidra 3, spidra 17: the window of an address counts every call and is told on every answer.
 func TestSpidraRateIsPerIPAndCountsEverything(t *testing.T) {
 	for _, delta := range []bool{false, true} {
 		spidraWorld(t, SpidraSettings{Calls: 20, ResetDelta: delta}, func(t *testing.T, a spd) {
@@ -167,6 +169,7 @@ func TestSpidraRateIsPerIPAndCountsEverything(t *testing.T) {
 	}
 }
 
+// TestSpidraSlidingWindow is spidra 3: the headers of other editions, and a window that slides.
 func TestSpidraSlidingWindow(t *testing.T) {
 	for _, free := range []bool{false, true} {
 		spidraWorld(t, SpidraSettings{Calls: 2, Sliding: true, RefusalsFree: free, RetryAfter: true, QuietHeaders: true, DraftHeaders: true}, func(t *testing.T, a spd) {
@@ -191,6 +194,7 @@ func TestSpidraSlidingWindow(t *testing.T) {
 	}
 }
 
+// TestSpidraPendingJobs is spidra 4, spidra 8, spidra 17: jobs that wait behind the workers, by account and kind; a started one makes room.
 func TestSpidraPendingJobs(t *testing.T) {
 	crawl := func(i int) (string, string) {
 		return "/crawl", fmt.Sprintf(`{"baseUrl":"http://a.test/%d","crawlInstruction":"all","maxPages":1}`, i)
@@ -259,6 +263,7 @@ func TestSpidraPendingSwitches(t *testing.T) {
 	})
 }
 
+// TestSpidraBusy is spidra 5: no capacity for submits; polls go on.
 func TestSpidraBusy(t *testing.T) {
 	spidraWorld(t, SpidraSettings{}, func(t *testing.T, a spd) {
 		path := a.scrape("http://a.test/1")
@@ -291,6 +296,7 @@ func TestSpidraBusy(t *testing.T) {
 	})
 }
 
+// TestSpidraValidation is spidra 11: what is refused, in both shapes of an error.
 func TestSpidraValidation(t *testing.T) {
 	bad := map[string][2]string{
 		"no urls": {"/scrape", `{}`}, "empty": {"/scrape", `{"urls":[]}`}, "strings": {"/scrape", `{"urls":["http://a.test/"]}`},
@@ -341,6 +347,7 @@ func TestSpidraValidation(t *testing.T) {
 	}
 }
 
+// TestSpidraBilling is spidra 12: unpaid, and out of credits.
 func TestSpidraBilling(t *testing.T) {
 	spidraWorld(t, SpidraSettings{Accounts: []SpidraAccount{{Name: "one", Key: "spd_1", Credits: 2}}}, func(t *testing.T, a spd) {
 		path := a.batch("http://a.test/1", "http://a.test/2?sim_status=500")

@@ -204,6 +204,10 @@ func health(c *checkup, what string, profile limits.Profile, r provider.Response
 	switch {
 	case r.Fault != provider.NoFault:
 		c.fail(what, "key present; not reachable: %s, check the network and base_url", first(r.Error, string(r.Fault)))
+	case reply.Astray, reply.Outcome == provider.Denied && reply.Layer == provider.NoLayer:
+		c.fail(what, "key present; %s", reply.Error)
+	case reply.Outcome == provider.Failed && r.Status < 500:
+		c.fail(what, "key present; %s (status %d), check base_url", reply.Error, r.Status)
 	case reply.Layer == provider.LayerQuota:
 		c.fail(what, "the account has no credits left (status %d), top it up", r.Status)
 	case reply.Outcome == provider.Denied:

@@ -356,7 +356,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("a platform that shows by 404 that it takes the key: exit %d, %q", got.code, got.out)
 	}
 	s.file("scrapetop.toml", "[providers.omniscrape]\nbase_url = \""+at.Control+"/nowhere\"\n")
-	if got := s.run("doctor"); !strings.Contains(got.out, "note  omniscrape default key present; the platform answered with status 404") {
+	if got := s.run("doctor"); got.code != exitBroken || !strings.Contains(got.out, "fail  omniscrape default key present; the platform answered with text that is not JSON (status 404): is the base URL right?") {
 		t.Errorf("a wrong base_url: exit %d, %q", got.code, got.out)
 	}
 	s.file("scrapetop.toml", "[run]\nprovidr = 1\n")

@@ -68,18 +68,6 @@ func hasResult(object map[string]json.RawMessage, s state) bool {
 	return err != nil || provider.Said(payload["content"]) || provider.Said(payload["status_code"])
 }
 
-// errorText is the platform's reason: "error" as text or as an object with a message and details, else "message".
-func errorText(object map[string]json.RawMessage) string {
-	if nested, err := provider.Object(object["error"]); err == nil {
-		parts := []string{provider.Text(nested["code"]), cmp.Or(provider.Text(nested["message"]), provider.Text(nested["error"]))}
-		if details := nested["details"]; provider.Said(details) {
-			parts = append(parts, string(details))
-		}
-		return strings.Trim(strings.Join(parts, " "), " ")
-	}
-	return cmp.Or(provider.Text(object["error"]), provider.Text(object["message"]))
-}
-
 // payloadOf is the object that holds the page: nested under result or data, or the envelope itself.
 func payloadOf(object map[string]json.RawMessage) (map[string]json.RawMessage, error) {
 	for _, name := range []string{"result", "data"} {
@@ -116,7 +104,7 @@ func (x *reading) result(object map[string]json.RawMessage, s state) {
 	item := x.Visited(provider.Envelope{
 		Status: orSaid(provider.Int(payload["status_code"]), provider.Int(object["status_code"])), Header: header,
 		Failed:  s == stateFailed || provider.False(object["success"]) || provider.False(payload["success"]),
-		Content: provider.Said(payload["content"]), Reason: cmp.Or(errorText(payload), errorText(object)),
+		Content: provider.Said(payload["content"]), Reason: cmp.Or(provider.Words(payload), provider.Words(object)),
 	})
 	item.Credits = x.Reply.Credits
 	if item.Outcome == provider.Accepted {

@@ -14,6 +14,7 @@ import (
 func (p evomi) Read(c provider.Call, r provider.Response) provider.Reply {
 	x := &reading{provider.NewReading(c, r, p.Profile()), p}
 	x.Reply.Credits = provider.Amount(json.RawMessage(r.Header.Get("X-Credits-Used"))).V
+	x.Reply.Balance = provider.Amount(json.RawMessage(r.Header.Get("X-Credits-Remaining")))
 	return x.Judge(x.fault, x.success, x.refusal)
 }
 
@@ -34,7 +35,8 @@ func (x *reading) fault() {
 // refusal reads an answer outside 2xx (sheet section 6).
 func (x *reading) refusal() {
 	object, _ := provider.Object(x.Response.Body) // what is no object says nothing
-	why := x.RefusalText(errorText(object))
+	x.balance(object)
+	why := x.RefusalText(provider.Words(object))
 	switch x.Response.Status {
 	case http.StatusTooManyRequests:
 		x.End(provider.Limited, provider.LayerAccount, why)
@@ -76,6 +78,15 @@ func (x *reading) timedOut(object map[string]json.RawMessage, why string) {
 	}
 }
 
+// balance takes what a body tells of the credits left, where no header does.
+func (x *reading) balance(object map[string]json.RawMessage) {
+	left := provider.Amount(object["credits_remaining"])
+	if payload, err := payloadOf(object); err == nil {
+		left = orSaid(left, provider.Amount(payload["credits_remaining"]))
+	}
+	x.Reply.Balance = orSaid(x.Reply.Balance, left)
+}
+
 // adoptLimit takes the concurrency limit from a 429's body, where the headers say none or more.
 func (x *reading) adoptLimit(object map[string]json.RawMessage) {
 	limit := provider.Int(object["limit"])
@@ -90,19 +101,22 @@ func (x *reading) adoptLimit(object map[string]json.RawMessage) {
 
 // success reads a 2xx.
 func (x *reading) success() {
-	if x.Kind == provider.Lookup {
-		x.End(provider.Accepted, provider.NoLayer, "")
-		return
-	}
 	if x.p.raw && !x.p.async && x.Kind == provider.Submit && x.Response.Status == http.StatusOK {
 		x.rawPage()
 		return
 	}
 	object, err := provider.Object(x.Response.Body)
+	if x.Kind == provider.Lookup {
+		x.LookedUp()
+		x.balance(object)
+		x.Reply.Balance = orSaid(x.Reply.Balance, provider.Amount(object["credits"]))
+		return
+	}
 	if err != nil {
 		x.unreadable(err)
 		return
 	}
+	x.balance(object)
 	state := stateOf(object)
 	if x.Kind == provider.Poll {
 		x.polled(object, state)
@@ -145,7 +159,7 @@ func (x *reading) running() {
 func (x *reading) polled(object map[string]json.RawMessage, state state) {
 	switch {
 	case state == stateGone:
-		x.End(provider.Lost, provider.NoLayer, cmp.Or(errorText(object), "the platform no longer knows the task"))
+		x.End(provider.Lost, provider.NoLayer, cmp.Or(provider.Words(object), "the platform no longer knows the task"))
 	case state == stateRunning:
 		x.running()
 	case state == stateUnknown && !hasResult(object, state):

@@ -232,10 +232,11 @@ func TestRefusals(t *testing.T) {
 	}{
 		"400":                   {answer(400, `{"success":false,"error":"bad"}`), told{provider.Refused, "", -1, -1}, false, "400: bad"},
 		"422, flat":             {answer(422, `{"success":false,"message":"bad country"}`), told{provider.Refused, "", -1, -1}, false, "bad country"},
-		"422, nested":           {answer(422, nested), told{provider.Refused, "", -1, -1}, false, `VALIDATION_ERROR bad mode {"validation_errors":["x"]}`},
-		"404 of the endpoint":   {answer(404, ``), told{provider.Refused, "", -1, -1}, false, "404"},
+		"422, nested":           {answer(422, nested), told{provider.Refused, "", -1, -1}, false, `VALIDATION_ERROR: bad mode (x)`},
+		"404 of the endpoint":   {answer(404, `{"error":"no such path"}`), told{provider.Refused, "", -1, -1}, false, "404"},
 		"401":                   {answer(401, `{"error":"Invalid API key"}`), told{provider.Denied, provider.LayerAuth, -1, -1}, false, "Invalid API key"},
-		"403":                   {answer(403, `<html>`), told{provider.Denied, provider.LayerAuth, -1, -1}, false, "403"},
+		"403":                   {answer(403, `{"error":"Invalid API key"}`), told{provider.Denied, provider.LayerAuth, -1, -1}, false, "403"},
+		"403, nothing said":     {answer(403, ``), told{provider.Denied, provider.LayerAuth, -1, -1}, false, "403"},
 		"402":                   {answer(402, `{"credits_remaining":0}`), told{provider.Denied, provider.LayerQuota, -1, -1}, false, "402"},
 		"429 that says nothing": {answer(429, ``), told{provider.Limited, provider.LayerAccount, -1, -1}, false, "429"},
 		"500":                   {answer(500, ``), told{provider.Failed, "", -1, -1}, false, "500"},
@@ -432,4 +433,33 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCreditsLeftAreRead: the platform tells them in a header, in an envelope, with a 402, and for its health.
+func TestCreditsLeftAreRead(t *testing.T) {
+	health := provider.Call{Kind: provider.Lookup, For: provider.Lookup}
+	with := func(r provider.Response, left string) provider.Response {
+		r.Header = http.Header{"X-Credits-Remaining": {left}}
+		return r
+	}
+	for name, c := range map[string]struct {
+		o    Options
+		call provider.Call
+		r    provider.Response
+		want limits.Opt[float64]
+	}{
+		"a header":         {Options{}, submit(), with(answer(200, `{"content":"x","status_code":200,"credits_remaining":9}`), "40.25"), limits.Some(40.25)},
+		"an envelope":      {Options{}, submit(), answer(200, `{"content":"x","status_code":200,"credits_remaining":41.5}`), limits.Some(41.5)},
+		"a nested result":  {Options{}, poll(), answer(200, `{"task_id":"t","status":"completed","result":{"content":"x","credits_remaining":"7"}}`), limits.Some(7.0)},
+		"402":              {Options{}, submit(), answer(402, `{"error":"no credits","credits_remaining":0}`), limits.Some(0.0)},
+		"health":           {Options{}, health, answer(200, `{"success":true,"credits":41.5,"concurrency":5}`), limits.Some(41.5)},
+		"health, in words": {Options{}, health, answer(200, `{"success":true,"credits_remaining":3}`), limits.Some(3.0)},
+		"raw delivery":     {Options{Fields: map[string]any{"delivery": "raw"}}, submit(), with(answer(200, "<p>"), "12"), limits.Some(12.0)},
+		"nothing":          {Options{}, submit(), answer(200, `{"content":"x"}`), limits.Opt[float64]{}},
+		"nonsense":         {Options{}, submit(), with(answer(200, `{"content":"x"}`), "-1"), limits.Opt[float64]{}},
+	} {
+		if got := made(t, c.o).Read(c.call, c.r).Balance; got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
 }

@@ -44,7 +44,7 @@ func (x *reading) polled(object map[string]json.RawMessage) {
 
 // failed is a job that ended without a page. Where its result tells the target's status, that counts.
 func (x *reading) failed(object, data, result map[string]json.RawMessage, state string) {
-	why := cmp.Or(errorText(data), errorText(object), errorText(result))
+	why := cmp.Or(provider.Words(data), provider.Words(object), provider.Words(result))
 	inner, _ := provider.Object(result["data"])
 	if status := provider.Int(inner["status_code"]); status.OK {
 		result = maps.Clone(result)
@@ -80,7 +80,7 @@ func (x *reading) envelope(object map[string]json.RawMessage) {
 	header := provider.TargetHeader(data, "headers")
 	item := x.Visited(provider.Envelope{
 		Status: provider.Int(data["status_code"]), Header: header, Failed: refused,
-		Content: provider.Said(data["content"]), Reason: cmp.Or(errorText(data), errorText(object)),
+		Content: provider.Said(data["content"]), Reason: cmp.Or(provider.Words(data), provider.Words(object)),
 	})
 	if item.Outcome == provider.Accepted {
 		item.Page = x.page(data, header, item.Target)

@@ -2,7 +2,6 @@ package omniscrape
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -38,7 +37,7 @@ func (x *reading) fault() {
 // refusal reads an answer outside 2xx (sheet section 6).
 func (x *reading) refusal() {
 	object, err := provider.Object(x.Response.Body)
-	why := x.RefusalText(errorText(object))
+	why := x.RefusalText(provider.Words(object))
 	switch x.Response.Status {
 	case http.StatusTooManyRequests:
 		x.End(provider.Limited, provider.LayerAccount, why)
@@ -56,11 +55,7 @@ func (x *reading) refusal() {
 		case provider.Poll:
 			x.End(provider.Lost, provider.NoLayer, "the platform no longer knows the job")
 		case provider.Lookup:
-			if err != nil && len(x.Response.Body) > 0 { // somebody's page: it says nothing of the platform or the key
-				x.End(provider.Refused, provider.NoLayer, why+" with a page instead of JSON: the base URL may be wrong")
-				return
-			}
-			x.End(provider.Accepted, provider.NoLayer, "")
+			x.LookedUp()
 		default:
 			x.End(provider.Refused, provider.NoLayer, why)
 		}
@@ -125,18 +120,10 @@ func (x *reading) charge(envelope map[string]json.RawMessage) {
 	}
 }
 
-// errorText is the platform's reason, as text or as an object with a message.
-func errorText(object map[string]json.RawMessage) string {
-	if nested, err := provider.Object(object["error"]); err == nil {
-		return cmp.Or(provider.Text(nested["message"]), provider.Text(nested["code"]))
-	}
-	return cmp.Or(provider.Text(object["error"]), provider.Text(object["message"]))
-}
-
 // success reads a 2xx.
 func (x *reading) success() {
 	if x.Kind == provider.Lookup {
-		x.End(provider.Accepted, provider.NoLayer, "")
+		x.LookedUp()
 		return
 	}
 	object, err := provider.Object(x.Response.Body)

@@ -54,7 +54,7 @@ func (x *reading) settleBatch(object map[string]json.RawMessage, s state, items 
 			continue
 		}
 		have[at] = true
-		settled[at] = x.batchItem(x.Call.Targets[at], items[i], s, errorText(object))
+		settled[at] = x.batchItem(x.Call.Targets[at], items[i], s, provider.Words(object))
 	}
 	missing := 0
 	for i, t := range x.Call.Targets {
@@ -64,7 +64,7 @@ func (x *reading) settleBatch(object map[string]json.RawMessage, s state, items 
 		missing++
 		settled[i] = provider.Item{Task: t.Task, Outcome: provider.Failed, Error: "the batch ended without this URL"}
 		if s != stateDone {
-			settled[i] = ended(t, s, errorText(object))
+			settled[i] = ended(t, s, provider.Words(object))
 			settled[i].Layer = provider.NoLayer
 			settled[i].Outcome = provider.Failed
 		}
@@ -79,14 +79,14 @@ func (x *reading) settleBatch(object map[string]json.RawMessage, s state, items 
 func (x *reading) batchItem(t provider.Target, entry map[string]json.RawMessage, batch state, why string) (item provider.Item) {
 	switch s := stateOf(entry["status"]); s {
 	case stateFailed, stateCancelled:
-		item = ended(t, s, errorText(entry))
+		item = ended(t, s, provider.Words(entry))
 	case stateDone:
 		item = x.document(t, entry["result"])
 		if result, err := provider.Object(entry["result"]); err == nil && x.p.ai && string(result["ai_extraction_failed"]) == "true" {
 			item = provider.Item{Task: t.Task, Outcome: provider.Invalid, Error: "the platform's extraction failed"}
 		}
 	default:
-		if text := errorText(entry); text != "" {
+		if text := provider.Words(entry); text != "" {
 			item = ended(t, stateFailed, text)
 			break
 		}

@@ -57,7 +57,7 @@ func (x *reading) verdict(object map[string]json.RawMessage, s state, pages int,
 	item := provider.Item{Task: x.First().Task, Outcome: provider.Accepted}
 	switch {
 	case s != stateDone:
-		item = ended(x.First(), s, errorText(object))
+		item = ended(x.First(), s, provider.Words(object))
 	case pages == 0 && len(lost) > 0:
 		item = lost[0]
 		for _, page := range lost {
@@ -85,7 +85,7 @@ func (x *reading) crawled(root provider.Target, i int, raw json.RawMessage) (pro
 	}
 	part := provider.Text(entry["url"])
 	if s := stateOf(entry["status"]); s != stateDone && s != stateNone && s != stateUnknown {
-		return ended(root, stateFailed, cmp.Or(errorText(entry), "the page was "+provider.Text(entry["status"])+" when the crawl ended")), part
+		return ended(root, stateFailed, cmp.Or(provider.Words(entry), "the page was "+provider.Text(entry["status"])+" when the crawl ended")), part
 	}
 	item := x.document(root, content(entry))
 	if item.Page != nil && part != "" {

@@ -64,7 +64,7 @@ func (x *reading) scrape(object map[string]json.RawMessage) {
 	case stateDone:
 		x.settle(x.scraped(object["result"], object))
 	case stateFailed, stateCancelled:
-		x.settle(ended(x.First(), s, errorText(object)))
+		x.settle(ended(x.First(), s, provider.Words(object)))
 	default:
 		x.running(object["status"], s)
 	}
@@ -89,7 +89,7 @@ func (x *reading) log(object map[string]json.RawMessage) {
 	case stateDone:
 		x.settle(x.scraped(result, entry))
 	case stateFailed, stateCancelled:
-		x.settle(ended(x.First(), s, errorText(entry)))
+		x.settle(ended(x.First(), s, provider.Words(entry)))
 	default:
 		x.running(entry["status"], s)
 	}
@@ -125,7 +125,7 @@ func (x *reading) scraped(raw json.RawMessage, job map[string]json.RawMessage) p
 	var item provider.Item
 	switch {
 	case provider.False(entry["success"]):
-		item = ended(t, stateFailed, cmp.Or(errorText(entry), errorText(job), "the platform says that the visit failed, not why"))
+		item = ended(t, stateFailed, cmp.Or(provider.Words(entry), provider.Words(job), "the platform says that the visit failed, not why"))
 	case x.p.ai && string(result["ai_extraction_failed"]) == "true":
 		item = provider.Item{Task: t.Task, Outcome: provider.Invalid, Error: "the platform's extraction failed; the page came only as markdown"}
 	case blank(result["content"]) && provider.Said(entry["markdownContent"]):

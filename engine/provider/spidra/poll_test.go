@@ -332,7 +332,7 @@ func TestLostSubmits(t *testing.T) {
 		"no list":                  {call(provider.Lookup, "", a), answer(200, `{"data":{}}`), provider.Failed},
 		"items that are none":      {call(provider.Lookup, "batch/b-1", a), answer(200, `{"items":7}`), provider.Failed},
 		"a batch that is gone":     {call(provider.Lookup, "batch/b-1", a), answer(404, ``), provider.Lost},
-		"a list that is not there": {call(provider.Lookup, "", a), answer(404, ``), provider.Refused},
+		"a list that is not there": {call(provider.Lookup, "", a), answer(404, `{"message":"no such path"}`), provider.Refused},
 		"the window is spent":      {call(provider.Lookup, "", a), answer(429, ``), provider.Limited},
 		"not reached":              {call(provider.Lookup, "", a), provider.Response{Fault: provider.FaultReset, Sent: true}, provider.Transport},
 	} {

@@ -73,7 +73,7 @@ func codeOf(object map[string]json.RawMessage, body []byte) string {
 // refusal reads an answer outside 2xx (sheet section 6).
 func (x *reading) refusal() {
 	object, _ := provider.Object(x.Response.Body) // what is no object says nothing
-	said := errorText(object)
+	said := provider.Words(object)
 	why := x.RefusalText(said)
 	code := codeOf(object, x.Response.Body)
 	if code == codeBusy && x.Response.Status >= 400 {
@@ -146,11 +146,11 @@ func (x *reading) success() {
 	case x.Kind == provider.Submit:
 		x.submitted(object, err)
 	case x.Kind == provider.Lookup && x.Call.Job == "" && len(x.Call.Targets) == 0:
-		x.End(provider.Accepted, provider.NoLayer, "")
+		x.LookedUp()
 	case err != nil:
 		x.End(provider.Failed, provider.NoLayer, err.Error())
 	case strings.EqualFold(provider.Text(object["status"]), "error"):
-		x.End(provider.Failed, provider.NoLayer, cmp.Or(errorText(object), "the platform reports an error, not which"))
+		x.End(provider.Failed, provider.NoLayer, cmp.Or(provider.Words(object), "the platform reports an error, not which"))
 	case x.Kind == provider.Lookup:
 		x.looked(object)
 	default:
@@ -170,9 +170,9 @@ func (x *reading) submitted(object map[string]json.RawMessage, err error) {
 	case err != nil:
 		x.FailUnknown(err.Error())
 	case state == stateFailed:
-		x.End(provider.Failed, provider.NoLayer, cmp.Or(errorText(object), "the platform did not take the job"))
+		x.End(provider.Failed, provider.NoLayer, cmp.Or(provider.Words(object), "the platform did not take the job"))
 	default:
-		x.FailUnknown(cmp.Or(errorText(object), "the platform accepted the work but gave no job id"))
+		x.FailUnknown(cmp.Or(provider.Words(object), "the platform accepted the work but gave no job id"))
 	}
 }
 

@@ -1,7 +1,6 @@
 package spidra
 
 import (
-	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -39,31 +38,6 @@ func stateOf(raw json.RawMessage) state {
 		return s
 	}
 	return stateUnknown
-}
-
-// errorText is the reason that an answer, an item or a page gives, in whichever field of the several that are in use.
-func errorText(object map[string]json.RawMessage) string {
-	if text := cmp.Or(provider.Text(object["message"]), provider.Text(object["error"]), provider.Text(object["error_message"])); text != "" {
-		return text
-	}
-	if nested, err := provider.Object(object["error"]); err == nil {
-		return cmp.Or(provider.Text(nested["message"]), provider.Text(nested["code"]))
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(object["errors"], &list) != nil {
-		return ""
-	}
-	var texts []string
-	for _, raw := range list {
-		text := provider.Text(raw)
-		if nested, err := provider.Object(raw); err == nil {
-			text = provider.Text(nested["message"])
-		}
-		if text != "" && len(texts) < 5 {
-			texts = append(texts, text)
-		}
-	}
-	return strings.Join(texts, "; ")
 }
 
 var (

@@ -1,0 +1,55 @@
+package core
+
+import (
+	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/provider"
+)
+
+// start is what a run knows of its own beginning: whether base URL and options are right shows by the first answers, and
+// until then a fault in either is everybody's, not that of the task that met it.
+type start struct {
+	met   bool // the platform has spoken
+	told  bool // what came instead was said
+	taken bool // it took a submit of ours: the options are right
+	// refused is how the submits in a row were refused, and alike how many of them; each was for another task, since a
+	// refused one is given up.
+	refused string
+	alike   int
+}
+
+const toldAlike = "; it says so to every task: correct the options and resume (requeue --reason refused brings back those it refused before)"
+
+// astray turns an answer that speaks of the run's base URL or options into a refusal of the credential: nothing more is
+// asked, the tasks stay pending without a try, and resume goes on when the fault is mended. What is kept of the exchange
+// is as it was read.
+func (m *Machine) astray(c *Call, r *provider.Reply) {
+	if m.cfg.Direct || c.health || c.Robots != nil || c.search != nil {
+		return
+	}
+	s := &m.start
+	switch r.Outcome {
+	case provider.Accepted, provider.AcceptedRemote:
+		s.met, s.taken = true, s.taken || c.Job == nil
+	case provider.StillRunning:
+		s.met = true
+	case provider.Failed, provider.Busy, provider.Transport:
+		switch {
+		case s.met || r.Layer == provider.LayerTarget:
+		case r.Astray:
+			r.Outcome, r.Unknown = provider.Denied, false
+		case !s.told && r.Error != "": // it may pass, but whoever waits for the first page wants to know
+			s.told = true
+			m.tell("warn", budget.Provider, m.provider.Name, r.Error, c.firstTask())
+		}
+	case provider.Refused:
+		if s.taken || r.Split || len(r.Items) > 0 {
+			return
+		}
+		if s.refused != r.Error {
+			s.refused, s.alike = r.Error, 0
+		}
+		if s.alike++; s.alike >= budget.InARow {
+			r.Outcome, r.Error = provider.Denied, r.Error+toldAlike
+		}
+	}
+}
