@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -146,12 +147,12 @@ func TestOnePageInAGoodRunStopsNothing(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					inOurTime()
 					w := simulator.New(simulator.Options{})
-					submits := 0
+					var submits atomic.Int64
 					cfg := cfg
 					cfg.Batch = map[string]int{"spidra": 4}[name]
 					rt := roundTrip(func(r *http.Request) (*http.Response, error) {
 						if r.Method == http.MethodPost {
-							if submits++; submits == 8 {
+							if submits.Add(1) == 8 {
 								return says(r, status, "text/html", htmlPage)
 							}
 						}
@@ -159,8 +160,8 @@ func TestOnePageInAGoodRunStopsNothing(t *testing.T) {
 					})
 					inStore(t, func(st *storage.Store) {
 						d := driveOn(t, st, cfg, rt, list(), nil)
-						if d.end.State != storage.RunFinished || d.summary.Accepted != 40 || submits < 9 {
-							t.Fatalf("%d submits, end %+v, summary %+v", submits, d.end, d.summary)
+						if d.end.State != storage.RunFinished || d.summary.Accepted != 40 || submits.Load() < 9 {
+							t.Fatalf("%d submits, end %+v, summary %+v", submits.Load(), d.end, d.summary)
 						}
 						var out bytes.Buffer
 						if _, err := st.Export(t.Context(), &out, storage.ExportSpec{Run: d.run.ID, What: "attempts"}); err != nil {
@@ -246,12 +247,12 @@ func TestWrongOptionKillsNotTheWholeList(t *testing.T) {
 				w := simulator.New(simulator.Options{})
 				cfg := cfg
 				cfg.Batch = map[string]int{"spidra": 1}[name]
-				submits := 0
+				var submits atomic.Int64
 				wrong := roundTrip(func(r *http.Request) (*http.Response, error) {
 					if r.Method != http.MethodPost {
 						return w.RoundTripper().RoundTrip(r)
 					}
-					submits++
+					submits.Add(1)
 					return says(r, 422, "application/json", `{"success":false,"error":"VALIDATION_ERROR","message":"unknown field colour"}`)
 				})
 				inStore(t, func(st *storage.Store) {
@@ -259,8 +260,8 @@ func TestWrongOptionKillsNotTheWholeList(t *testing.T) {
 					if d.end.State != storage.RunFailed || !strings.Contains(d.end.Reason, "unknown field colour") || !strings.Contains(d.end.Reason, "requeue --reason refused") {
 						t.Fatalf("end %+v", d.end)
 					}
-					if d.summary.Dead > 5 || d.summary.Dead+d.summary.Pending != 40 || submits > 15 {
-						t.Fatalf("%d submits, summary %+v", submits, d.summary)
+					if d.summary.Dead > 5 || d.summary.Dead+d.summary.Pending != 40 || submits.Load() > 15 {
+						t.Fatalf("%d submits, summary %+v", submits.Load(), d.summary)
 					}
 					dead := d.summary.Dead
 					if d = goOn(t, d, cfg, w.RoundTripper()); d.summary.Accepted != 40-dead {

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,10 +180,10 @@ func TestPlatformThatIsDownIsLeftAlone(t *testing.T) {
 				inOurTime()
 				w := evomiWorld(time.Second, simulator.EvomiSettings{})
 				back := time.Now().Add(c.down)
-				var during int64
+				var during atomic.Int64
 				rt := roundTrip(func(r *http.Request) (*http.Response, error) {
 					if time.Now().Before(back) {
-						during++
+						during.Add(1)
 						return &http.Response{
 							StatusCode: c.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{"Content-Type": {"application/json"}},
 							Body: io.NopCloser(strings.NewReader(c.body)), ContentLength: int64(len(c.body)), Request: r,
@@ -191,9 +192,9 @@ func TestPlatformThatIsDownIsLeftAlone(t *testing.T) {
 					return w.RoundTripper().RoundTrip(r)
 				})
 				d := driveRun(t, evomiConfig(), rt, c.list, nil)
-				t.Logf("%d requests in %v, %.0f s in all", during, c.down, d.summary.ElapsedSeconds)
-				if during > c.most || d.summary.Accepted != int64(len(c.list)) {
-					t.Fatalf("%d requests while it was down; summary %+v", during, d.summary)
+				t.Logf("%d requests in %v, %.0f s in all", during.Load(), c.down, d.summary.ElapsedSeconds)
+				if during.Load() > c.most || d.summary.Accepted != int64(len(c.list)) {
+					t.Fatalf("%d requests while it was down; summary %+v", during.Load(), d.summary)
 				}
 			})
 		})
