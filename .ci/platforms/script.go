@@ -38,7 +38,7 @@ func evomi() script {
 		address: func(a simulator.Addresses) (string, string) { return a.Evomi, a.EvomiKey },
 		count: func(c simulator.Counters) seen {
 			k := c.Evomi.Keys["main"]
-			return seen{requests: k.Submits + k.Polls, account: k.Refused, busy: k.Busy, charges: k.Charges}
+			return seen{requests: k.Submits + k.Polls + k.Health, account: k.Refused, busy: k.Busy, charges: k.Charges}
 		},
 		judge: func(m measured) (string, error) {
 			best := n * time.Second / limit

@@ -53,6 +53,7 @@ type KeyCounters struct {
 	Unpaid   int64 `json:"unpaid"`   // 402
 	HandedOn int64 `json:"handed_on"`
 
+	Health    int64 `json:"health"` // questions for the account's health
 	Polls     int64 `json:"polls"`
 	Collected int64 `json:"collected"` // results read, and deleted by it
 	Gone      int64 `json:"gone"`      // polls for a task that is unknown, expired, collected or another key's

@@ -113,6 +113,7 @@ func (a *evomiAccount) settle(j *evomiJob) {
 }
 
 func (a *evomiAccount) health() reply {
+	a.counters.Health++
 	return reply{status: http.StatusOK, body: map[string]any{"success": true, "credits": a.Credits, "concurrency": a.Concurrency}}
 }
 
