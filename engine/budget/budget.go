@@ -168,7 +168,7 @@ func (b *Budget) gate(now time.Time) Gate {
 	if at := b.nextStart(); at.After(now) {
 		return Gate{Why: Pace, At: at}
 	}
-	if at := b.quota.openAt(now); at.After(now) {
+	if at := b.quota.openAt(now, b.inFlight); at.After(now) {
 		return Gate{Why: Quota, At: at}
 	}
 	if b.quota.stale(now) && b.inFlight > 0 {
@@ -271,7 +271,9 @@ func (b *Budget) Start(now time.Time) Probe {
 	if b.starts != nil {
 		b.starts.add(now)
 	}
-	b.quota.spend(now, b.inFlight)
+	if b.quota.policy != nil {
+		b.quota.policy.add(now)
+	}
 	var probe Probe
 	if b.state == Cooling || b.state == Probing {
 		b.probes++
@@ -294,6 +296,9 @@ func (b *Budget) Told() { b.answered = b.slots.known }
 func (b *Budget) Release() {
 	if b.inFlight > 0 {
 		b.inFlight--
+		if b.quota.known {
+			b.quota.silent++ // until its answer tells
+		}
 	}
 }
 

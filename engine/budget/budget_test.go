@@ -1,6 +1,8 @@
 package budget
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -136,8 +138,10 @@ func TestQuota(t *testing.T) {
 	if n := spend(after(time.Second), 4); n != 4 {
 		t.Fatalf("%d of 9 could start, want 4", n)
 	}
-	// Inside one window a larger number is an older one.
-	b.Quota(after(2*time.Second), 9, minute-time.Second)
+	// Inside one window a larger number is an older one: what was started since may be missing in it.
+	b.Start(after(time.Second))
+	b.Release()
+	b.Quota(after(2*time.Second), 20, minute-time.Second)
 	b.Answered(after(2*time.Second), after(time.Second), 1, 0)
 	if n := spend(after(2*time.Second), 100); n != 5 {
 		t.Fatalf("%d more could start, want 5", n)
@@ -164,21 +168,46 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-func TestQuotaCountsStartsThatTheAnswerHasNotSeen(t *testing.T) {
+// TestQuotaOfABurstWhoseAnswersOvertakeEachOther: while some are under way they may be missing in what is told; when all
+// have answered, as many are left as the least of them says.
+func TestQuotaOfABurstWhoseAnswersOvertakeEachOther(t *testing.T) {
+	b := New(Domain, "a.test", Limits{})
+	for range 20 {
+		b.Start(t0)
+	}
+	told := rand.New(rand.NewPCG(1, 2)).Perm(20) // the server took them in another order
+	for i, k := range told {
+		now := after(time.Duration(i+1) * time.Millisecond)
+		b.Release()
+		b.Quota(now, int64(99-k), time.Minute)
+		b.Answered(now, t0, 1, 0)
+		least := slices.Max(told[:i+1]) + 1
+		if left, _ := b.Left(now); left > 100-least || left > 80 || left < 100-least-(19-i) {
+			t.Fatalf("after %d answers: %d left, the server has counted at least %d", i+1, left, least)
+		}
+	}
+	if left, _ := b.Left(after(time.Second)); left != 80 {
+		t.Errorf("%d left of 100 after 20", left)
+	}
+}
+
+// TestQuotaWithoutAnAnswer: a call that ends without telling may have been counted.
+func TestQuotaWithoutAnAnswer(t *testing.T) {
 	b := New(Domain, "a.test", Limits{})
 	b.Start(t0)
-	b.Start(after(time.Millisecond))
 	b.Release()
-	// The answer to the second, with the first still under way and counted.
-	b.Quota(after(time.Second), 8, time.Minute)
-	b.Answered(after(time.Second), after(time.Millisecond), 2, 0)
-	n := 0
-	for ; b.Gate(after(time.Second)).OK; n++ {
-		b.Start(after(time.Second))
-		b.Release()
+	b.Quota(after(time.Millisecond), 9, time.Minute)
+	b.Answered(after(time.Millisecond), t0, 1, 0)
+	b.Start(after(time.Second))
+	b.Release() // its connection broke
+	if left, _ := b.Left(after(2 * time.Second)); left != 8 {
+		t.Errorf("%d left, want 8", left)
 	}
-	if n != 8 {
-		t.Errorf("%d could start, want 8", n)
+	b.Start(after(3 * time.Second))
+	b.Release()
+	b.Quota(after(4*time.Second), 8, time.Minute)
+	if left, _ := b.Left(after(4 * time.Second)); left != 8 {
+		t.Errorf("%d left, told 8", left)
 	}
 }
 

@@ -57,7 +57,7 @@ type Refusal struct {
 // sent before the cut belongs to the burst that set it and can only extend the wait.
 func (b *Budget) Refused(now time.Time, r Refusal, rng *rand.Rand) (until time.Time, fresh bool) {
 	b.answered = true
-	b.quota.counted(now, r.Sent, r.InFlight)
+	b.quota.answered(now)
 	if r.Probe != b.probe {
 		r.Probe = 0 // one that had counted as let through is like any other
 	}
@@ -176,7 +176,7 @@ func (b *Budget) ProbeVoid(probe Probe) {
 // Answered records an answer that the limit let through: accepted, not found, or our own wrong request.
 func (b *Budget) Answered(now, sent time.Time, inFlight int, probe Probe) {
 	b.answered = true
-	b.quota.counted(now, sent, inFlight)
+	b.quota.answered(now)
 	if probe != 0 && probe == b.probe {
 		if b.recover(now, sent, inFlight); b.state != Recovering {
 			return

@@ -17,8 +17,10 @@ func (b *Budget) Left(now time.Time) (n int, at time.Time) {
 			}
 		}
 	}
-	if w := &b.quota; w.known && now.Before(w.reset) && int(w.left) < n {
-		n, at = int(max(w.left, 0)), w.reset
+	if w := &b.quota; w.known && now.Before(w.reset) {
+		if left := max(w.left(b.inFlight), 0); left < int64(n) {
+			n, at = int(left), w.reset
+		}
 	}
 	return n, at
 }

@@ -47,7 +47,6 @@ func (b *Budget) Remember(now time.Time, m Memory) {
 			}
 		}
 		b.Quota(now, left, m.Reset.Sub(now))
-		b.quota.toldAt = time.Time{} // no answer of this run told it
 	}
 	switch l := m.Learned; {
 	case l == nil || m.Trust < forgetBelow || l.Limit < 1:

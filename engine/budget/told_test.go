@@ -66,7 +66,7 @@ func TestToldPolicyEndsASlidingWindow(t *testing.T) {
 			b.Release()
 			b.Quota(at, int64(9-i), 4*time.Second)
 			if told {
-				b.Policy(10, 3*time.Second)
+				b.Policy(at, 10, 3*time.Second)
 			}
 			b.Answered(at, at, 1, 0)
 		}

@@ -33,68 +33,32 @@ func (s *sends) next() time.Time {
 }
 
 // window is what headers said of a window: requests left until a reset.
+//
+// Requests overtake each other on the way, so an answer may have counted later ones and not yet earlier ones. The least
+// number that an answer told is what the server knew last, of all that are answered; only those still under way may be
+// missing in it.
 type window struct {
-	left  int64
-	reset time.Time
-	known bool
+	least  int64 // told by an answer of this window
+	silent int64 // calls that ended since without telling: they may be counted there
+	reset  time.Time
+	known  bool
 
-	policy Rate  // told: so many in any span; the zero Rate: it was not
-	told   int64 // what the answer at toldAt said
-	toldAt time.Time
-	fresh  bool   // that answer began a new window
-	starts []mark // ring of the last starts; nil until a window is known
-	head   int
-	before [2]mark // the last starts until then
+	toldAt time.Time // when an answer told last
+	policy *sends    // told: so many in any span; nil: it was not
 }
 
-// mark tells one start from another: several may begin at one instant, each with one more in flight.
-type mark struct {
-	at int64 // Unix nanoseconds
-	n  int   // in flight, itself included
-}
+// left is how many more may start while so many are under way.
+func (w *window) left(open int) int64 { return w.least - int64(open) - w.silent }
 
-func (m mark) after(other mark) bool { return m.at > other.at || m.at == other.at && m.n > other.n }
-
-// windowStarts is how many starts are remembered to tell which ones an answer has counted.
-const windowStarts = 128
-
-func (w *window) spend(now time.Time, n int) {
-	at := mark{now.UnixNano(), n}
-	if !w.known {
-		w.before[0], w.before[1] = w.before[1], at
-		return
-	}
-	w.left--
-	if len(w.starts) < windowStarts {
-		w.starts = append(w.starts, at)
-		return
-	}
-	w.starts[w.head] = at
-	w.head = (w.head + 1) % windowStarts
-}
-
-// since is the number of starts after the one with n in flight; false: it lies before what is remembered.
-func (w *window) since(sent time.Time, n int) (int64, bool) {
-	at := mark{sent.UnixNano(), n}
-	later := int64(0)
-	for k := range w.starts {
-		if !w.starts[(w.head+len(w.starts)-1-k)%len(w.starts)].after(at) {
-			return later, true
-		}
-		later++
-	}
-	return later, false
-}
-
-func (w *window) openAt(now time.Time) time.Time {
-	if !w.known || w.left > 0 || !now.Before(w.reset) {
+// openAt is when one more may start while so many are under way; zero: now.
+func (w *window) openAt(now time.Time, open int) time.Time {
+	if !w.known || w.left(open) > 0 || !now.Before(w.reset) {
 		return time.Time{}
 	}
 	// A reset is mostly told in whole seconds, rounded up; our own starts tell the end of a sliding window better. That of
 	// one with edges never comes before its reset.
-	if n := w.policy.N; n > 0 && n <= len(w.starts) {
-		last := time.Unix(0, w.starts[(w.head+len(w.starts)-n)%len(w.starts)].at)
-		if end := last.Add(w.policy.Per + w.policy.Per/slack); end.Before(w.reset) {
+	if w.policy != nil {
+		if end := w.policy.next(); !end.IsZero() && end.Before(w.reset) {
 			return end
 		}
 	}
@@ -108,52 +72,42 @@ func (w *window) heard() bool { return !w.reset.IsZero() }
 // begin anew, or, where it slides, have room for one.
 func (w *window) stale(now time.Time) bool { return w.known && !now.Before(w.reset) }
 
-// Quota adopts what an answer said of a window: left requests until reset. Calls in flight may not have been counted yet;
-// Answered and Refused, which know when the call was sent, make that exact. Inside one window it only tightens: an answer
-// that was long under way tells of an earlier moment, and its reset seems to lie later than it does. A reset that lies
-// later by more than that begins a new window.
+// Quota adopts what an answer said of a window: remaining requests until reset. The answered call is released already.
+// Inside one window it only tightens: a larger number is from an earlier moment. A reset that lies later than the known one
+// begins a new window, one that lies earlier is of a window before.
 func (b *Budget) Quota(now time.Time, remaining int64, reset time.Duration) {
 	at := now.Add(reset)
 	w := &b.quota
-	same := w.known && now.Before(w.reset) && at.Sub(w.reset) < max(windowDrift, reset/10)
-	if !w.known && reset > 0 {
-		w.starts = append(make([]mark, 0, windowStarts), w.before[:]...)
-		w.head = 0
+	w.silent = max(w.silent-1, 0) // the call that told it
+	w.toldAt = now
+	drift := max(windowDrift, reset/10)
+	switch {
+	case !w.known || !now.Before(w.reset) || at.Sub(w.reset) >= drift:
+		w.least, w.silent, w.reset, w.known = remaining, 0, at, reset > 0
+	case w.reset.Sub(at) >= drift:
+	case remaining < w.least:
+		w.least, w.silent = remaining, 0
 	}
-	w.told, w.toldAt, w.fresh = remaining, now, !same
-	if same {
-		w.left = min(w.left, remaining)
-		return
-	}
-	w.left, w.reset, w.known = remaining-int64(b.inFlight), at, reset > 0
 }
+
+// policyMost is the largest window that our own starts are kept for.
+const policyMost = 128
 
 // Policy adopts the size and length of the window that headers tell of; it says nothing of what is left in it.
-func (b *Budget) Policy(n int64, span time.Duration) {
-	if n > 0 && n <= windowStarts && span > 0 {
-		b.quota.policy = Rate{N: int(n), Per: span}
+func (b *Budget) Policy(now time.Time, n int64, span time.Duration) {
+	r := Rate{N: int(min(n, policyMost+1)), Per: span}
+	if w := &b.quota; r.N > 0 && r.N <= policyMost && span > 0 && (w.policy == nil || w.policy.rate != r) {
+		w.policy = newSends(r)
+		for range b.inFlight + 1 { // those before, as late as they can have been
+			w.policy.add(now)
+		}
 	}
 }
 
-// counted makes exact what the answer just told of a window: only starts after its own were not counted in it.
-func (w *window) counted(now, sent time.Time, inFlight int) {
-	if !w.toldAt.Equal(now) {
-		if w.stale(now) {
-			w.known = false // it is no longer told of
-		}
-		return
-	}
-	if !w.known {
-		return
-	}
-	w.toldAt = time.Time{}
-	n, ok := w.since(sent, inFlight)
-	switch {
-	case !ok:
-	case w.fresh:
-		w.left = w.told - n
-	default:
-		w.left = min(w.left, w.told-n)
+// answered notes an answer: a window whose end has passed and that it tells nothing of is not known any more.
+func (w *window) answered(now time.Time) {
+	if w.stale(now) && !w.toldAt.Equal(now) {
+		w.known = false
 	}
 }
 

@@ -91,7 +91,7 @@ func (m *Machine) readWindow(now time.Time, d *frontier.Domain, item *provider.I
 	if m.cfg.Direct && sig.Kind != limits.KindConcurrency && sig.Unit == "" && sig.Remaining.OK && sig.Reset.OK && sig.Reset.V > 0 && sig.Reset.V < limits.MaxWait {
 		d.Budget.Quota(now, sig.Remaining.V, sig.Reset.V)
 		if sig.Limit.OK && sig.Window.OK {
-			d.Budget.Policy(sig.Limit.V, sig.Window.V)
+			d.Budget.Policy(now, sig.Limit.V, sig.Window.V)
 		}
 	}
 }
