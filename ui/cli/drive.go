@@ -26,7 +26,7 @@ func (a *app) drive(ctx context.Context, d drive) error {
 			return err
 		}
 		defer done()
-		opt.Passing = d.passing
+		opt.Passing, opt.Resume = d.passing, a.resumeWith(d)
 	}
 	d.cfg.Identity = optionsID(d.cfg)
 	eng, err := engine.New(d.cfg, d.store, d.run)

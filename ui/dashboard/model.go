@@ -38,6 +38,8 @@ type Options struct {
 	Ended func() bool
 	// Passing: nothing of what is driven stays when it ends, so that there is nothing to resume.
 	Passing bool
+	// Resume is the command that goes on with the run once it ended unfinished; empty: there is none.
+	Resume string
 	// Crash receives panics, those of the dashboard too. Nil: the dashboard has its own.
 	Crash *Crash
 	// History are earlier runs, newest first, one line each, told while no run is loaded.
@@ -316,7 +318,7 @@ func (m *Model) picture() *screen.Picture {
 	p := &screen.Picture{
 		Look: m.look, Data: m.data, W: m.w, H: m.h, Now: m.clock(), Tab: m.tab, List: &list, Range: m.chart,
 		ChartTop: m.chartTop, Frozen: m.frozenAt, Alerts: m.unread(), Message: m.message(), History: m.opt.History,
-		Over: m.over,
+		Over: m.over, Resume: m.opt.Resume,
 	}
 	if !m.frozenAt.IsZero() {
 		p.FrozenFor = m.now.Sub(m.frozenAt)

@@ -81,6 +81,8 @@ type Picture struct {
 	Footer func(width int) string
 	// History are earlier runs, newest first, told while no run is loaded.
 	History []string
+	// Resume is the command that goes on with the run once it ended unfinished; empty: nothing of it is kept.
+	Resume string
 	// Over is drawn over the screen's body: help, a dialog, a list to choose from.
 	Over Overlay
 }

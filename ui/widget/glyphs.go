@@ -56,7 +56,7 @@ var unicodeGlyphs = Glyphs{
 		"pause": {"‖", "PAUSE", themes.Pause}, "block": {"×", "BLOCK", themes.Bad}, "done": {"✓", "DONE", themes.OK},
 		"idle": {"·", "IDLE", themes.Dim},
 
-		"running": {"●", "RUNNING", themes.OK}, "waiting": {"◔", "WAITING", themes.Cool},
+		"running": {"●", "RUNNING", themes.OK}, "waiting": {"◔", "WAITING", themes.Cool}, "no key": {"×", "NO KEY", themes.Bad},
 		"paused": {"‖", "PAUSED", themes.Pause}, "draining": {"◔", "STOPPING", themes.Warn},
 		"finished": {"✓", "DONE", themes.OK}, "stopped": {"‖", "STOPPED", themes.Pause},
 		"failed": {"×", "FAILED", themes.Bad}, "interrupted": {"×", "INTERRUPTED", themes.Warn},
@@ -78,7 +78,7 @@ var asciiGlyphs = Glyphs{
 		"pause": {"=", "PAUSE", themes.Pause}, "block": {"x", "BLOCK", themes.Bad}, "done": {"+", "DONE", themes.OK},
 		"idle": {".", "IDLE", themes.Dim},
 
-		"running": {"*", "RUNNING", themes.OK}, "waiting": {"%", "WAITING", themes.Cool},
+		"running": {"*", "RUNNING", themes.OK}, "waiting": {"%", "WAITING", themes.Cool}, "no key": {"x", "NO KEY", themes.Bad},
 		"paused": {"=", "PAUSED", themes.Pause}, "draining": {"%", "STOPPING", themes.Warn},
 		"finished": {"+", "DONE", themes.OK}, "stopped": {"=", "STOPPED", themes.Pause},
 		"failed": {"x", "FAILED", themes.Bad}, "interrupted": {"x", "INTERRUPTED", themes.Warn},
@@ -87,7 +87,7 @@ var asciiGlyphs = Glyphs{
 }
 
 // State returns the mark of a state by its word: those of a domain (cool, slow, block, pause, run, idle, done), those of
-// a run (running, waiting, paused, draining, finished, stopped, failed, interrupted) and frozen. An unknown word is
+// a run (running, waiting, no key, paused, draining, finished, stopped, failed, interrupted) and frozen. An unknown word is
 // shown as it is, in capitals, after a question mark.
 func (g *Glyphs) State(word string) Mark {
 	if m, ok := g.states[word]; ok {
