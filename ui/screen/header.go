@@ -99,7 +99,11 @@ func (p *Picture) tabs(class Class) string {
 	case class == Full && f.Domains.Total > 0:
 		budgets += ": " + plural(f.Domains.Total, "domain")
 	}
-	for i, title := range []string{"1 Overview", budgets} {
+	tasks := "3 Tasks"
+	if class == Full && f.Counts.Tasks > 0 {
+		tasks += " " + countIn(f.Counts.Tasks, 9)
+	}
+	for i, title := range []string{"1 Overview", budgets, tasks} {
 		if Tab(i) == p.Tab {
 			l.Strong(true).Text(themes.Focus, g.TabLeft+title+g.TabRight).Strong(false)
 		} else {
