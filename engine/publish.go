@@ -113,6 +113,9 @@ func (l *loop) runRow(now time.Time) view.Run {
 		} else if !l.busy.IsZero() && now.Sub(l.busy) > waitingAfter {
 			r.State = "waiting"
 		}
+		if why := l.keyless(); why != "" {
+			r.State, r.Reason = "no key", why
+		}
 	}
 	return r
 }

@@ -63,7 +63,7 @@ func bulk(b *testing.B, s *Store, n, domains int) []Task {
 
 func host(d int) string { return fmt.Sprintf("host%05d.example", d) }
 
-func enqueue(b *testing.B, s *Store, run int64, n, domains int) {
+func enqueue(b testing.TB, s *Store, run int64, n, domains int) {
 	b.Helper()
 	batch := make([]NewTask, 0, 1000)
 	for i := range n {

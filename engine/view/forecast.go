@@ -99,7 +99,7 @@ func (s *state) left() int64 {
 // paused and blocked domains are left out and told apart.
 func (s *state) runETA() ETA {
 	switch s.run.State {
-	case "draining", "finished", "stopped", "failed":
+	case "draining", "finished", "stopped", "failed", "no key":
 		return ETA{Why: s.run.State}
 	}
 	left := s.left()

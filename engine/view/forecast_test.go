@@ -110,6 +110,11 @@ func TestETAOfTheRun(t *testing.T) {
 			pass(d, 2*time.Minute, "a.example", 1)
 			d.delta.Run.State = "draining"
 		}, ETA{Why: "draining"}},
+		{"every key is stopped", func(d *drive) {
+			d.put(busy("a.example", 600))
+			d.delta.Counts.Pending, d.delta.Run.State = 600, "no key"
+			pass(d, 2*time.Minute, "", 0)
+		}, ETA{Why: "no key"}},
 		{"over", func(d *drive) { d.delta.Run.State, d.delta.Live = "finished", false }, ETA{Why: "finished"}},
 	}
 	for _, test := range tests {

@@ -38,11 +38,7 @@ func (a *app) browse(ctx context.Context) error {
 		return err
 	}
 	defer keys()
-	db := ""
-	if a.globals.db != defaultDB {
-		db = " --db " + printable(a.globals.db)
-	}
-	if opt.History, err = pastRuns(ctx, st, db); err != nil {
+	if opt.History, err = pastRuns(ctx, st, a.dbFlag()); err != nil {
 		return err
 	}
 	signals, release := a.world.signals()

@@ -26,7 +26,8 @@ func (a *app) drive(ctx context.Context, d drive) error {
 			return err
 		}
 		defer done()
-		opt.Passing = d.passing
+		opt.Passing, opt.Resume = d.passing, a.resumeWith(d)
+		opt.Rows = rowsOf{d.store}
 	}
 	d.cfg.Identity = optionsID(d.cfg)
 	eng, err := engine.New(d.cfg, d.store, d.run)

@@ -13,8 +13,8 @@ import (
 	"github.com/creack/pty"
 )
 
-// screen is a terminal that a command draws on, with somebody at its keyboard.
-type screen struct {
+// display is a terminal that a command draws on, with somebody at its keyboard.
+type display struct {
 	t    *testing.T
 	pty  *os.File // the side of the terminal's owner
 	tty  *os.File // the side of the program
@@ -23,7 +23,7 @@ type screen struct {
 	read chan struct{}
 }
 
-func newScreen(t *testing.T) *screen {
+func newScreen(t *testing.T) *display {
 	t.Helper()
 	owner, tty, err := pty.Open()
 	if err != nil {
@@ -32,7 +32,7 @@ func newScreen(t *testing.T) *screen {
 	if err := pty.Setsize(owner, &pty.Winsize{Rows: 36, Cols: 120}); err != nil {
 		t.Fatal(err)
 	}
-	s := &screen{t: t, pty: owner, tty: tty, read: make(chan struct{})}
+	s := &display{t: t, pty: owner, tty: tty, read: make(chan struct{})}
 	go func() {
 		defer close(s.read)
 		buf := make([]byte, 32<<10)
@@ -54,14 +54,14 @@ func newScreen(t *testing.T) *screen {
 	return s
 }
 
-func (s *screen) shown() string {
+func (s *display) shown() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()
 }
 
 // until waits for a text on the screen.
-func (s *screen) until(want string) {
+func (s *display) until(want string) {
 	s.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(s.shown(), want); <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -70,7 +70,7 @@ func (s *screen) until(want string) {
 	}
 }
 
-func (s *screen) press(keys string) {
+func (s *display) press(keys string) {
 	s.t.Helper()
 	if _, err := io.WriteString(s.pty, keys); err != nil {
 		s.t.Fatal(err)
@@ -78,7 +78,7 @@ func (s *screen) press(keys string) {
 }
 
 // start runs a command on the screen.
-func (s *screen) start(signals chan os.Signal, args ...string) <-chan int {
+func (s *display) start(signals chan os.Signal, args ...string) <-chan int {
 	done := make(chan int, 1)
 	go func() {
 		done <- run(s.t.Context(), args, stdio{In: s.tty, Out: s.tty, Err: s.tty}, world{

@@ -46,14 +46,26 @@ func (a *app) next(d drive, s storage.Summary) string {
 	if d.passing {
 		return ""
 	}
-	db := ""
-	if a.globals.db != defaultDB {
-		db = " --db " + a.globals.db
-	}
 	if s.Pending > 0 || s.State != storage.RunFinished {
-		return fmt.Sprintf("scrapetop resume %d%s", s.Run, db)
+		return a.resumeWith(d)
 	}
-	return fmt.Sprintf("scrapetop export --run %d -o results.jsonl%s", s.Run, db)
+	return fmt.Sprintf("scrapetop export --run %d -o results.jsonl%s", s.Run, a.dbFlag())
+}
+
+// resumeWith is the command that goes on with a run; empty where the database goes away with it.
+func (a *app) resumeWith(d drive) string {
+	if d.passing {
+		return ""
+	}
+	return fmt.Sprintf("scrapetop resume %d%s", d.run.ID, a.dbFlag())
+}
+
+// dbFlag is what a command needs to find the database; empty where it is the default one.
+func (a *app) dbFlag() string {
+	if a.globals.db == defaultDB {
+		return ""
+	}
+	return " --db " + printable(a.globals.db)
 }
 
 func summaryText(w io.Writer, s storage.Summary, next string) error {

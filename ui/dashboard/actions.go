@@ -21,6 +21,9 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 	if m.list.OnBudgets(m.data, m.tab) && m.doBudget(action) {
 		return m.hurry()
 	}
+	if m.tab.OfRows() && m.doRows(action) {
+		return m.hurry()
+	}
 	switch action {
 	case keys.Down, keys.Next:
 		m.move(1)
@@ -51,6 +54,8 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		m.show(screen.Overview)
 	case keys.ShowBudgets:
 		m.show(screen.Budgets)
+	case keys.ShowTasks:
+		m.show(screen.Tasks)
 	case keys.Open:
 		m.open()
 	case keys.Scope:
@@ -116,6 +121,9 @@ func (m *Model) doView(action keys.Action) tea.Cmd {
 	switch action {
 	case keys.Filter:
 		m.prompt = &prompt{field: newField(m.list.Filter, 250)}
+		if m.tab.OfRows() {
+			m.prompt = &prompt{field: newField(m.browse.Texts[m.tab], 250), part: true}
+		}
 	case keys.Faults:
 		m.list.Faults, m.list.Top = !m.list.Faults, 0
 		m.refresh()
@@ -155,10 +163,11 @@ func (m *Model) doView(action keys.Action) tea.Cmd {
 
 func (m *Model) panes() int { return m.list.Panes(m.tab, m.w, m.h) }
 
-// open shows what the cursor is on: a budget among those of its scope, else the domains.
+// open shows what the cursor is on: a budget among those of its scope, the tasks of a domain, else the domains.
 func (m *Model) open() {
 	switch {
-	case m.tab != screen.Overview:
+	case m.tab == screen.Budgets:
+		m.openTasks(m.list.Selected)
 		return
 	case m.list.OnBudgets(m.data, m.tab):
 		m.list.OpenBudget(m.data, m.tab)
@@ -182,6 +191,8 @@ func (m *Model) show(tab screen.Tab) {
 		return
 	}
 	m.last, m.tab = m.tab, tab
+	m.browse.Open = false
+	m.wantRows(true)
 	m.list.Pane, m.list.Zoomed = 0, false
 	m.scroll()
 	m.refresh()
@@ -189,14 +200,17 @@ func (m *Model) show(tab screen.Tab) {
 
 // back is Esc: it closes the nearest thing.
 func (m *Model) back() {
+	if m.tab.OfRows() && m.frozenAt.IsZero() && m.backRows() {
+		return
+	}
 	switch {
 	case m.list.Zoomed:
 		m.list.Zoomed = false
 	case m.toast.text != "" && m.undo == nil:
 		m.toast = toast{}
-	case m.list.Filter != "" && m.frozenAt.IsZero():
+	case m.list.Filter != "" && m.frozenAt.IsZero() && !m.tab.OfRows():
 		m.filter("")
-	case m.list.Faults && m.frozenAt.IsZero():
+	case m.list.Faults && m.frozenAt.IsZero() && !m.tab.OfRows():
 		m.list.Faults = false
 		m.refresh()
 	case m.tab != screen.Overview:

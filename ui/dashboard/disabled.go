@@ -22,9 +22,15 @@ func (m *Model) disabled(action keys.Action) string {
 			return "there is no row to copy"
 		}
 	}
+	if m.tab.OfRows() {
+		none = false
+		if why := m.noRow(action); why != "" {
+			return why
+		}
+	}
 	switch action {
 	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom, keys.Tag, keys.TagAll, keys.Copy:
-		if none && m.data.Frame.Domains.Matched == 0 {
+		if none && m.data.Frame.Domains.Matched == 0 && !m.tab.OfRows() {
 			return "there are no domains to move on"
 		}
 	case keys.Pause, keys.LimitDown, keys.LimitUp, keys.EndCooldown:

@@ -105,6 +105,8 @@ type driver struct {
 	paces  []time.Duration // of the ticks asked for
 	chain  int
 	unlike bool // laws are not checked
+	hold   bool // answers about rows are kept back until release
+	held   []rowsMsg
 }
 
 type tickAsked struct {
@@ -153,6 +155,12 @@ func (d *driver) run(cmd tea.Cmd) {
 		d.paces, d.chain = append(d.paces, msg.every), msg.chain
 	case tea.QuitMsg:
 		d.quit = true
+	case rowsMsg:
+		if d.hold {
+			d.held = append(d.held, msg)
+			return
+		}
+		d.send(msg)
 	case tea.BatchMsg:
 		for _, c := range msg {
 			d.run(c)
@@ -161,6 +169,16 @@ func (d *driver) run(cmd tea.Cmd) {
 		if strings.HasPrefix(reflect.TypeOf(msg).String(), "tea.") {
 			return // of the terminal: clear, suspend, ask the size
 		}
+		d.send(msg)
+	}
+}
+
+// release lets the answers come that were kept back.
+func (d *driver) release() {
+	d.t.Helper()
+	held := d.held
+	d.held = nil
+	for _, msg := range held {
 		d.send(msg)
 	}
 }

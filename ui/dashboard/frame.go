@@ -34,6 +34,7 @@ func (m *Model) frame(f frameMsg) tea.Cmd {
 	}
 	m.now = f.now
 	m.refresh()
+	m.rereadRows()
 	m.expire()
 	if m.leaving != staying && !m.busy() {
 		return tea.Quit

@@ -15,7 +15,10 @@ import (
 )
 
 // prompt is a text field on the message line. What is typed filters at once.
-type prompt struct{ field textinput.Model }
+type prompt struct {
+	field textinput.Model
+	part  bool // what is typed is a part of a row's text
+}
 
 // newField is a text field that has the keys: only editing, no drawing, no clipboard of its own.
 func newField(value string, most int) textinput.Model {
@@ -30,7 +33,9 @@ func newField(value string, most int) textinput.Model {
 func (p *prompt) message() screen.Message {
 	hint := "word   !word: without   /re/: pattern"
 	input := p.field.Value()
-	if re, ok := strings.CutPrefix(input, "/"); ok {
+	if p.part {
+		hint = "a part of what the row says"
+	} else if re, ok := strings.CutPrefix(input, "/"); ok {
 		if _, err := regexp.Compile(strings.TrimSuffix(re, "/")); err != nil {
 			hint = "not a pattern: matches nothing"
 		}
@@ -75,12 +80,14 @@ func (m *Model) screenMode() keys.Mode {
 		return keys.Shared
 	case m.tab == screen.Budgets:
 		return keys.Domains
+	case m.tab == screen.Tasks:
+		return keys.Tasks
 	}
 	return keys.Overview
 }
 
 // elsewhere says how to come to the mode in which a key does something.
-var elsewhere = map[keys.Mode]string{keys.Overview: "the Overview: 1", keys.Domains: "domains: 2, then B until they show", keys.Shared: "keys, accounts and others: B"}
+var elsewhere = map[keys.Mode]string{keys.Overview: "the Overview: 1", keys.Domains: "domains: 2, then B until they show", keys.Shared: "keys, accounts and others: B", keys.Tasks: "tasks: 3"}
 
 func (m *Model) textMode() bool { return m.help != nil && m.ask == nil || m.prompt != nil }
 
@@ -223,6 +230,13 @@ func (m *Model) inPrompt(action keys.Action) tea.Cmd {
 
 // filter narrows the table at once.
 func (m *Model) filter(s string) {
+	if m.tab.OfRows() {
+		if s != m.browse.Texts[m.tab] {
+			m.browse.Texts[m.tab] = s
+			m.wantRows(true)
+		}
+		return
+	}
 	m.list.Filter, m.list.Top = s, 0
 	m.refresh()
 }

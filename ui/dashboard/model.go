@@ -38,10 +38,14 @@ type Options struct {
 	Ended func() bool
 	// Passing: nothing of what is driven stays when it ends, so that there is nothing to resume.
 	Passing bool
+	// Resume is the command that goes on with the run once it ended unfinished; empty: there is none.
+	Resume string
 	// Crash receives panics, those of the dashboard too. Nil: the dashboard has its own.
 	Crash *Crash
 	// History are earlier runs, newest first, one line each, told while no run is loaded.
 	History []string
+	// Rows reads what is too much for a frame; nil: the screens of rows stay empty.
+	Rows Reader
 	// Getenv reads the environment; nil: the process's.
 	Getenv func(string) string
 	// Now is the clock of what is not on the frame clock; nil: the system's.
@@ -81,6 +85,10 @@ type Model struct {
 	chartTop  float64
 	frozenAt  time.Time
 	holdUntil time.Time
+
+	browse    screen.Browse
+	shownRows *screen.Rows // nil: none has come for what is on show
+	asking    asking
 
 	over    screen.Overlay
 	ask     *question
@@ -232,7 +240,14 @@ func (m *Model) guard(cmd tea.Cmd) tea.Cmd {
 }
 
 func (m *Model) handle(msg tea.Msg) tea.Cmd {
+	cmd := m.heed(msg)
+	return together(cmd, m.question())
+}
+
+func (m *Model) heed(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
+	case rowsMsg:
+		m.answered(msg)
 	case frameMsg:
 		return m.frame(msg)
 	case tea.WindowSizeMsg:
@@ -243,6 +258,7 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 			}
 			m.changed()
 			m.refresh()
+			m.wantRows(false)
 		}
 	case tea.KeyMsg:
 		m.now = m.opt.Now()
@@ -313,10 +329,11 @@ func (m *Model) clock() time.Time {
 func (m *Model) picture() *screen.Picture {
 	list := m.list
 	list.Held = m.holding()
+	browse := m.browse
 	p := &screen.Picture{
-		Look: m.look, Data: m.data, W: m.w, H: m.h, Now: m.clock(), Tab: m.tab, List: &list, Range: m.chart,
+		Look: m.look, Data: m.data, W: m.w, H: m.h, Now: m.clock(), Tab: m.tab, List: &list, Browse: &browse, Shown: m.shownRows, Range: m.chart,
 		ChartTop: m.chartTop, Frozen: m.frozenAt, Alerts: m.unread(), Message: m.message(), History: m.opt.History,
-		Over: m.over,
+		Over: m.over, Resume: m.opt.Resume,
 	}
 	if !m.frozenAt.IsZero() {
 		p.FrozenFor = m.now.Sub(m.frozenAt)

@@ -26,7 +26,7 @@ func TestRandomKeys(t *testing.T) {
 	pressed = append(pressed, "jjj", "日本", "e\u0301", "backspace", "y", "e", "a", "x", "\x00")
 	sizes := [][2]int{{120, 36}, {80, 24}, {40, 10}, {200, 60}, {30, 5}, {1, 1}, {0, 0}, {100, 30}}
 	r := rand.New(rand.NewPCG(1, 2))
-	d := drive(t, frames[0], 120, 36)
+	d := drive(t, frames[0], 120, 36, func(o *Options) { o.Rows = million(300) })
 	for range 10_000 {
 		switch n := r.IntN(100); {
 		case n < 80:

@@ -70,6 +70,9 @@ func (m *Model) freeze() {
 // copyRows copies the budget under the cursor, or the domains that are tagged, or the one under the cursor.
 func (m *Model) copyRows() tea.Cmd {
 	var names []string
+	if m.tab.OfRows() {
+		return m.copyNames([]string{m.browse.ChosenTask(m.shownRows, m.tab).URL})
+	}
 	if m.list.OnBudgets(m.data, m.tab) {
 		id, _, _ := m.list.ChosenBudget(m.data, m.tab)
 		return m.copyNames([]string{widget.Clean(id.Key, 253)})

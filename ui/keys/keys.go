@@ -13,12 +13,13 @@ const (
 	PageUp       Action = "page up"
 	Top          Action = "top"
 	Bottom       Action = "bottom"
-	ColumnsLeft  Action = "columns left"
-	ColumnsRight Action = "columns right"
-	NextPane     Action = "next pane" // in a dialog: the next button
-	LastPane     Action = "last pane" // in a dialog: the last button
+	ColumnsLeft  Action = "columns left"  // among tasks: the state to the left
+	ColumnsRight Action = "columns right" // likewise
+	NextPane     Action = "next pane"     // in a dialog: the next button
+	LastPane     Action = "last pane"     // in a dialog: the last button
 	ShowOverview Action = "overview"
 	ShowBudgets  Action = "budgets"
+	ShowTasks    Action = "tasks"
 	Scope        Action = "scope"     // of the budgets shown
 	Diagnosis    Action = "diagnosis" // open it; in it: close it
 	Open         Action = "open"      // in a dialog: press the button; in a text field: take what was typed
@@ -70,8 +71,9 @@ const (
 	Overview  Mode = "overview"
 	Domains   Mode = "domains"        // the Budgets screen with the domains
 	Shared    Mode = "shared budgets" // the Budgets screen with the budgets that are no domain's
-	HelpMode  Mode = "help"           // the help, which is also a search field
-	FilterRow Mode = "filter"         // a text field
+	Tasks     Mode = "tasks"
+	HelpMode  Mode = "help"   // the help, which is also a search field
+	FilterRow Mode = "filter" // a text field
 	Diagnosed Mode = "diagnosis"
 	Menu      Mode = "menu" // a short list to choose from: sort column, alerts
 	Dialog    Mode = "dialog"
@@ -79,7 +81,7 @@ const (
 
 // Modes returns all modes.
 func Modes() []Mode {
-	return []Mode{Overview, Domains, Shared, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
+	return []Mode{Overview, Domains, Shared, Tasks, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
 }
 
 // Group is a heading in the help.

@@ -1,10 +1,11 @@
 package keys
 
 var (
-	everywhere = []Mode{Overview, Domains, Shared, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
-	screens    = []Mode{Overview, Domains, Shared}
-	rows       = []Mode{Overview, Domains, Shared, Menu}
-	lists      = []Mode{Overview, Domains, Shared, Diagnosed, Menu}
+	everywhere = []Mode{Overview, Domains, Shared, Tasks, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
+	screens    = []Mode{Overview, Domains, Shared, Tasks}
+	acting     = []Mode{Overview, Domains, Shared}
+	rows       = []Mode{Overview, Domains, Shared, Tasks, Menu}
+	lists      = []Mode{Overview, Domains, Shared, Tasks, Diagnosed, Menu}
 	texts      = []Mode{HelpMode, FilterRow}
 	domains    = []Mode{Domains}
 	overview   = []Mode{Overview}
@@ -23,12 +24,15 @@ var table = []Binding{
 	{Action: Up, Keys: []string{"up"}, Modes: texts, Group: GroupMove, Help: "line up"},
 	{Action: HalfDown, Keys: []string{"ctrl+d"}, Modes: lists, Group: GroupMove, Help: "half a page down", Synonyms: []string{"scroll"}},
 	{Action: HalfUp, Keys: []string{"ctrl+u"}, Modes: lists, Group: GroupMove, Help: "half a page up", Synonyms: []string{"scroll"}},
-	{Action: PageDown, Keys: []string{"pgdown"}, Modes: []Mode{Overview, Domains, Shared, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
-	{Action: PageUp, Keys: []string{"pgup"}, Modes: []Mode{Overview, Domains, Shared, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
+	{Action: PageDown, Keys: []string{"pgdown"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
+	{Action: PageUp, Keys: []string{"pgup"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
 	{Action: Top, Keys: []string{"g", "home"}, Modes: lists, Group: GroupMove, Help: "first line", Synonyms: []string{"begin", "start"}},
 	{Action: Bottom, Keys: []string{"G", "end"}, Modes: lists, Group: GroupMove, Help: "last line", Synonyms: []string{"finish"}},
 	{Action: ColumnsLeft, Keys: []string{"h", "left"}, Modes: domains, Group: GroupMove, Help: "columns to the left", Synonyms: []string{"scroll", "sideways"}},
 	{Action: ColumnsRight, Keys: []string{"l", "right"}, Modes: domains, Group: GroupMove, Help: "columns to the right", Synonyms: []string{"scroll", "sideways"}},
+	{Action: ColumnsLeft, Keys: []string{"h", "left"}, Modes: []Mode{Tasks}, Group: GroupMove, Help: "tasks of the state to the left", Synonyms: []string{"tab", "filter"},
+		Label: "State", Foot: "h l", Rank: 3},
+	{Action: ColumnsRight, Keys: []string{"l", "right"}, Modes: []Mode{Tasks}, Group: GroupMove, Help: "tasks of the state to the right", Synonyms: []string{"tab", "filter"}},
 	{Action: NextPane, Keys: []string{"tab"}, Modes: paned, Group: GroupMove, Help: "next pane", Synonyms: []string{"focus", "panel"},
 		Label: "Pane", Rank: 8},
 	{Action: LastPane, Keys: []string{"shift+tab"}, Modes: paned, Group: GroupMove, Help: "last pane", Synonyms: []string{"focus", "panel"}},
@@ -37,6 +41,7 @@ var table = []Binding{
 	{Action: LastPane, Keys: []string{"shift+tab", "left", "up"}, Modes: dialog, Group: GroupMove, Help: "last button"},
 	{Action: ShowOverview, Keys: []string{"1"}, Modes: screens, Group: GroupMove, Help: "overview", Synonyms: []string{"screen", "tab", "main"}},
 	{Action: ShowBudgets, Keys: []string{"2"}, Modes: screens, Group: GroupMove, Help: "budgets", Synonyms: []string{"screen", "tab", "domains", "hosts", "sites", "limits"}},
+	{Action: ShowTasks, Keys: []string{"3"}, Modes: screens, Group: GroupMove, Help: "tasks", Synonyms: []string{"screen", "tab", "urls", "attempts", "timeline"}},
 	{Action: Scope, Keys: []string{"B"}, Modes: screens, Group: GroupMove, Help: "budgets of the next scope: domain, credential, account, tenant, platform",
 		Synonyms: []string{"keys", "accounts", "tenants", "provider", "group"}, Label: "Scope", Rank: 6},
 	{Action: Diagnosis, Keys: []string{"i"}, Modes: screens, Group: GroupMove, Help: "diagnosis: what holds the run back, on which evidence, and what helps",
@@ -44,6 +49,10 @@ var table = []Binding{
 	{Action: Diagnosis, Keys: []string{"i"}, Modes: []Mode{Diagnosed}, Group: GroupMove, Help: "close the diagnosis"},
 	{Action: Open, Keys: []string{"enter"}, Modes: overview, Group: GroupMove, Help: "open what the cursor is on", Synonyms: []string{"select", "details"},
 		Label: "Open", Rank: 7},
+	{Action: Open, Keys: []string{"enter"}, Modes: domains, Group: GroupMove, Help: "the tasks of the domain", Synonyms: []string{"select", "details"},
+		Label: "Tasks", Rank: 12},
+	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Tasks}, Group: GroupMove, Help: "all that happened to the task, on the whole screen; again: back", Synonyms: []string{"select", "details", "decision", "zoom"},
+		Label: "All of it", Rank: 4},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Menu}, Group: GroupMove, Help: "choose", Label: "Choose", Rank: 1},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{HelpMode}, Group: GroupMove, Help: "do what the line says", Label: "Do it", Rank: 2},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{FilterRow}, Group: GroupMove, Help: "keep the filter", Label: "Keep", Rank: 1},
@@ -57,13 +66,13 @@ var table = []Binding{
 		Label: "Tag", Rank: 9},
 	{Action: TagAll, Keys: []string{"*"}, Modes: domains, Group: GroupAct, Help: "tag all that match", Synonyms: []string{"mark", "select"}},
 	{Action: ClearTags, Keys: []string{"U"}, Modes: domains, Group: GroupAct, Help: "clear all tags", Synonyms: []string{"untag", "unmark"}},
-	{Action: Pause, Keys: []string{"p"}, Modes: screens, Group: GroupAct, Help: "pause or resume the row or the tagged ones", Undo: true,
+	{Action: Pause, Keys: []string{"p"}, Modes: acting, Group: GroupAct, Help: "pause or resume the row or the tagged ones", Undo: true,
 		Synonyms: []string{"stop", "hold", "continue", "unpause"}, Label: "Pause/resume", Short: "Pause", Rank: 3},
 	{Action: LimitDown, Keys: []string{"[", "f7"}, Modes: domains, Group: GroupAct, Help: "one less in flight", Undo: true,
 		Synonyms: []string{"limit", "slower", "nice", "concurrency"}, Label: "Limit -/+", Short: "Limit", Foot: "[ ]", Rank: 5},
 	{Action: LimitUp, Keys: []string{"]", "f8"}, Modes: domains, Group: GroupAct, Help: "one more in flight", Undo: true,
 		Synonyms: []string{"limit", "faster", "nice", "concurrency"}},
-	{Action: EndCooldown, Keys: []string{"c"}, Modes: screens, Group: GroupAct, Help: "end the cooldown", Asks: true,
+	{Action: EndCooldown, Keys: []string{"c"}, Modes: acting, Group: GroupAct, Help: "end the cooldown", Asks: true,
 		Synonyms: []string{"wake", "retry now", "wait"}, Label: "End cooldown", Short: "Wake", Rank: 6},
 	{Action: Probe, Keys: []string{"r"}, Modes: budgets, Group: GroupAct, Help: "one probe of a stopped or cooling key or account; asks while it cools",
 		Synonyms: []string{"retry", "reopen", "unstop", "top-up", "credential", "quota"}, Label: "One probe", Short: "Probe", Rank: 4, Seldom: true},
@@ -71,6 +80,8 @@ var table = []Binding{
 	{Action: Copy, Keys: []string{"y"}, Modes: screens, Group: GroupAct, Help: "copy the row", Synonyms: []string{"yank", "clipboard"},
 		Label: "Copy", Rank: 13},
 
+	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: []Mode{Tasks}, Group: GroupFind, Help: "search: a part of the URL",
+		Synonyms: []string{"filter", "find", "grep"}, Label: "Search", Rank: 2},
 	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: paned, Group: GroupFind, Help: "filter: word, !word not, /re/ pattern",
 		Synonyms: []string{"search", "find", "grep"}, Label: "Filter", Rank: 2},
 	{Action: Next, Keys: []string{"n"}, Modes: domains, Group: GroupFind, Help: "next match", Synonyms: []string{"hit", "search"}},
@@ -91,7 +102,7 @@ var table = []Binding{
 	{Action: RangeLonger, Keys: []string{"+"}, Modes: overview, Group: GroupScreen, Help: "longer chart range", Synonyms: []string{"time", "history"}},
 	{Action: RangeShorter, Keys: []string{"-"}, Modes: overview, Group: GroupScreen, Help: "shorter chart range", Synonyms: []string{"time", "history"}},
 	{Action: Zoom, Keys: []string{"z"}, Modes: paned, Group: GroupScreen, Help: "zoom the pane to the whole screen", Synonyms: []string{"maximise", "expand", "full"}},
-	{Action: Detail, Keys: []string{"|"}, Modes: []Mode{Domains, Shared}, Group: GroupScreen, Help: "detail pane on or off", Synonyms: []string{"split", "preview"}},
+	{Action: Detail, Keys: []string{"|"}, Modes: []Mode{Domains, Shared, Tasks}, Group: GroupScreen, Help: "detail pane on or off", Synonyms: []string{"split", "preview"}},
 	{Action: Wide, Keys: []string{"w"}, Modes: domains, Group: GroupScreen, Help: "wide or usual columns", Synonyms: []string{"more", "columns"}},
 	{Action: NextTheme, Keys: []string{"t"}, Modes: screens, Group: GroupScreen, Help: "next theme", Synonyms: []string{"colour", "color", "dark", "light"},
 		Label: "Theme", Rank: 14},

@@ -21,6 +21,8 @@ const (
 	scopeTenant     = "tenant"
 	scopePlatform   = "platform"
 
+	scopePending = "pending" // jobs of a kind that wait at the platform; its key is the account and the kind
+
 	engineGlobal = "global" // the engine's word for the program's own budget
 )
 
@@ -119,6 +121,8 @@ func says(id BudgetID, b *view.BudgetRow) bool {
 		return true
 	case engineGlobal:
 		return false
+	case scopePending:
+		return hold(b) > 0 || b.InFlight > 0
 	case scopeAccount:
 		return hold(b) > 0 || b.Limit > 0 || b.Remaining.Known
 	}

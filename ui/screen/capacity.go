@@ -2,6 +2,7 @@ package screen
 
 import (
 	"slices"
+	"strings"
 
 	"dev.scrapetop/engine/view"
 	"dev.scrapetop/themes"
@@ -11,7 +12,6 @@ import (
 // capacityPane is what is left as last reported: credentials, accounts and tenants first, then the domains that have least.
 func (p *Picture) capacityPane(w, h int) []string {
 	inner := widget.Inner(w)
-	name := min(max(inner-26, 8), 40)
 	lines := make([]string, 0, max(h, 0))
 	all, budgets := p.capacities(max(h-2, 1)), len(p.told())
 	room, first, cursor := max(h-2, 0), 0, -1
@@ -23,6 +23,7 @@ func (p *Picture) capacityPane(w, h int) []string {
 		first = max(cursor-room+1, 0)
 	}
 	shown := all[first:min(first+room, len(all))]
+	name := nameWidth(shown, inner)
 	for i, c := range shown {
 		l := p.Look.Line(inner)
 		if budgets > 0 {
@@ -33,8 +34,12 @@ func (p *Picture) capacityPane(w, h int) []string {
 			}
 		}
 		l.Fit(themes.Text, c.name, max(name-l.Cells(), 0), widget.Left).Gap(1)
-		l.Fit(c.role, c.value, 12, widget.Right).Gap(1)
-		l.Text(themes.Dim, c.note)
+		l.Fit(c.role, c.value, capacityValue, widget.Right).Gap(1)
+		note := c.note
+		if c.brief != "" && widget.Width(note) > l.Room() {
+			note = c.brief
+		}
+		l.Text(themes.Dim, note)
 		lines = append(lines, l.String())
 	}
 	if more := budgets - len(shown); more > 0 {
@@ -56,7 +61,23 @@ func (p *Picture) capacityPane(w, h int) []string {
 // capacity is one reported number.
 type capacity struct {
 	name, value, note string
+	brief             string // note in fewer cells; empty: there is none
 	role              themes.Role
+}
+
+// capacityValue is the cells of a value: 12,345/20,000 left is written with units.
+const capacityValue = 12
+
+// nameWidth is the cells of the names, so that the longest of the notes has its place where that leaves enough for them.
+func nameWidth(shown []capacity, inner int) int {
+	name, note := 0, 0
+	for _, c := range shown {
+		name, note = max(name, widget.Width(c.name)+2), max(note, widget.Width(c.note))
+	}
+	if name <= inner-note-capacityValue-2 {
+		return min(max(name, 8), 40)
+	}
+	return min(max(inner-26, 8), 40)
 }
 
 // nothingTold says why no report is shown: no answer yet, or answers without any.
@@ -85,7 +106,9 @@ func (p *Picture) capacities(n int) []capacity {
 	slices.SortStableFunc(rows, func(a, b view.DomainRow) int { return scarce(a.Remaining).compare(scarce(b.Remaining)) })
 	for i := range rows[:min(len(rows), n-len(out))] {
 		r := &rows[i]
-		out = append(out, capacity{name: r.Domain, value: remaining(r.Remaining, 11) + lowMark(r.Remaining), note: p.reportAge(r.Remaining), role: lowRole(r.Remaining)})
+		c := capacity{name: r.Domain, value: remaining(r.Remaining, 11) + lowMark(r.Remaining), role: lowRole(r.Remaining)}
+		c.note, c.brief = p.reportNote(r.Remaining)
+		out = append(out, c)
 	}
 	return out
 }
@@ -99,6 +122,14 @@ func (p *Picture) budget(b *view.BudgetRow) capacity {
 		c.name = b.Scope + " " + b.Key
 	}
 	r, by := b.Remaining, p.Data.holder(b)
+	if b.Scope == scopePending {
+		account, kind := pendingKind(b)
+		c.name, c.value, c.note = account, ofLimit(b.InFlight, b.Limit), kind+" waiting"
+		if b.Until.After(p.Now) {
+			c.note, c.role = c.note+", cools "+until5(b.Until, p.Now), themes.Cool
+		}
+		return c
+	}
 	switch {
 	case by.Stopped != "":
 		c.value, c.note, c.role = "STOPPED", by.Stopped, themes.Bad
@@ -111,9 +142,11 @@ func (p *Picture) budget(b *view.BudgetRow) capacity {
 	case !r.Known:
 		c.value = countIn(int64(b.InFlight), 6) + " busy"
 	case r.Kind == "concurrency":
-		c.value, c.note, c.role = remaining(r, 7)+" free", p.reportAge(r), lowRole(r)
+		c.value, c.role = remaining(r, 7)+" free", lowRole(r)
+		c.note, c.brief = p.reportNote(r)
 	default:
-		c.value, c.note, c.role = remaining(r, 7)+lowMark(r)+" left", p.reportAge(r), lowRole(r)
+		c.value, c.role = remaining(r, 7)+lowMark(r)+" left", lowRole(r)
+		c.note, c.brief = p.reportNote(r)
 	}
 	switch {
 	case by != b && hold(by) > 0:
@@ -122,10 +155,35 @@ func (p *Picture) budget(b *view.BudgetRow) capacity {
 		c.note, c.role = "paused by you", themes.Pause
 	case b.Until.After(p.Now):
 		c.note, c.role = "cools "+until5(b.Until, p.Now), themes.Cool
-	case r.Known && r.ResetAt.After(p.Now) && r.Remaining == 0:
-		c.note = "resets " + until5(r.ResetAt, p.Now)
 	}
 	return c
+}
+
+// pendingKind takes a budget of jobs that wait at the platform apart: the account, and its kind in the platform's words.
+func pendingKind(b *view.BudgetRow) (account, kind string) {
+	account, kind, ok := strings.Cut(b.Key, "/")
+	switch {
+	case !ok:
+		return b.Key, "jobs"
+	case strings.HasSuffix(kind, "ch"):
+		return account, kind + "es"
+	}
+	return account, kind + "s"
+}
+
+// reportNote is the age of a report, and when its window opens again where that is known. In brief a report that
+// is fresh tells the reset alone, an old one its age.
+func (p *Picture) reportNote(r view.Remaining) (note, brief string) {
+	note = p.reportAge(r)
+	if !r.Known || !r.ResetAt.After(p.Now) {
+		return note, ""
+	}
+	resets := "resets " + until5(r.ResetAt, p.Now)
+	both := strings.TrimSuffix(note, " ago") + ", " + resets
+	if stale(r, p.Now) {
+		return both, note
+	}
+	return both, resets
 }
 
 // budgetsLine is the credentials and accounts of a platform run in one line: what is free, how old that is, what cools.

@@ -58,6 +58,8 @@ func TestGoldenFrames(t *testing.T) {
 			p.Data = Take(f)
 			p.Over = p.Diagnosis(0)
 		}},
+		{"tasks", Tasks, pictures()["a task"]},
+		{"task", Tasks, pictures()["all of a task"]},
 		{"help", Budgets, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
 		{"stopped", Overview, pictures()["stopped"]},
 		{"norun", Overview, pictures()["empty"]},
@@ -74,8 +76,11 @@ func TestGoldenFrames(t *testing.T) {
 				if c.tab == Budgets {
 					mode = keys.Domains
 				}
-				if p.List.Shared(c.tab) {
+				switch {
+				case p.List.Shared(c.tab):
 					mode = keys.Shared
+				case c.tab == Tasks:
+					mode = keys.Tasks
 				}
 				switch p.Over.(type) {
 				case *Help:

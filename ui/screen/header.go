@@ -99,7 +99,11 @@ func (p *Picture) tabs(class Class) string {
 	case class == Full && f.Domains.Total > 0:
 		budgets += ": " + plural(f.Domains.Total, "domain")
 	}
-	for i, title := range []string{"1 Overview", budgets} {
+	tasks := "3 Tasks"
+	if class == Full && f.Counts.Tasks > 0 {
+		tasks += " " + countIn(f.Counts.Tasks, 9)
+	}
+	for i, title := range []string{"1 Overview", budgets, tasks} {
 		if Tab(i) == p.Tab {
 			l.Strong(true).Text(themes.Focus, g.TabLeft+title+g.TabRight).Strong(false)
 		} else {
@@ -117,41 +121,4 @@ func (p *Picture) tabs(class Class) string {
 		l.Right(themes.Warn, text+" ")
 	}
 	return l.String()
-}
-
-// banner tells what keeps the picture or the run from moving, most urgent first.
-func (p *Picture) banner() (string, themes.Role) {
-	f, g := p.Data.Frame, p.Look.Glyphs
-	wish := p.Wishes[""]
-	switch {
-	case f.Health.StorageError != "":
-		return g.Look + " results cannot be written: " + f.Health.StorageError, themes.Bad
-	case !p.Frozen.IsZero():
-		return g.State("frozen").Glyph + " FROZEN at " + p.Frozen.Format(time.TimeOnly) + " for " +
-			widget.Clock(min(p.FrozenFor, longest)) + ". The run goes on. Z: live", themes.Focus
-	case f.Run.State == "draining":
-		text := g.State("draining").Glyph + " STOPPING: " + widget.Thousands(int64(f.InFlight)) + " in flight"
-		if f.Counts.Remote > 0 {
-			text += ", " + widget.Thousands(f.Counts.Remote) + " at the platform"
-		}
-		if !f.Run.DrainBy.IsZero() {
-			text += ", at most " + until(f.Run.DrainBy, p.Now)
-		}
-		return text + ". Ctrl-C: stop now", themes.Warn
-	case wish != "":
-		return g.State("waiting").Glyph + " " + wish, themes.Focus
-	case f.Run.State == "paused":
-		text := g.State("paused").Glyph + " RUN PAUSED by you"
-		if !f.Run.PausedAt.IsZero() {
-			text += " at " + f.Run.PausedAt.In(p.Now.Location()).Format(time.TimeOnly)
-		}
-		if f.InFlight > 0 {
-			text += ". " + widget.Thousands(int64(f.InFlight)) + " in flight are finishing"
-		}
-		return text + ". P: resume", themes.Pause
-	case !f.Live && f.Run.ID != 0 && f.Run.Reason != "":
-		m := g.State(f.Run.State)
-		return m.Glyph + " " + m.Word + ": " + f.Run.Reason, m.Role
-	}
-	return "", themes.Text
 }

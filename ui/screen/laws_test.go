@@ -3,11 +3,13 @@ package screen
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"dev.scrapetop/engine/view"
+	"dev.scrapetop/storage"
 	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/keys"
 	"dev.scrapetop/ui/screen/sample"
@@ -114,14 +116,36 @@ func pictures() map[string]func(*Picture) {
 		"prompt": func(p *Picture) {
 			p.Message = Message{Prompt: true, Text: "filter:", Input: strings.Repeat("日本", 60)}
 		},
+		"a task":        func(p *Picture) { p.Browse.Picks[Tasks].ID = 90_177 },
+		"all of a task": func(p *Picture) { p.Browse.Picks[Tasks].ID, p.Browse.Open = 90_177, true },
+		"hostile rows": func(p *Picture) {
+			tasks, attempts := sample.HostileTasks()
+			p.Shown = rowsOf(tasks, attempts, tasks[2].ID)
+			p.Browse.Picks[Tasks].ID, p.Browse.Texts[Tasks] = tasks[2].ID, "日本"
+		},
+		"many attempts": func(p *Picture) {
+			attempts := slices.Repeat(sample.Attempts(), 20)
+			p.Shown = rowsOf(sample.Tasks(), attempts, 90_177)
+			p.Browse.Picks[Tasks].ID, p.Browse.Open = 90_177, true
+		},
+		"rows not read":            func(p *Picture) { p.Shown = nil },
+		"rows that cannot be read": func(p *Picture) { p.Shown, p.Browse.Fault = nil, "disk I/O error" },
+		"no rows": func(p *Picture) {
+			p.Shown, p.Browse.State, p.Browse.Domain = &Rows{}, storage.TaskDelayed, "shop-a.example"
+		},
 		"undo": func(p *Picture) { p.Message = Message{Text: "paused shop-a.example", Undo: 7, UndoOf: 10} },
 	}
+}
+
+// rowsOf is an answer with all rows of a run.
+func rowsOf(tasks []storage.TaskRow, attempts []storage.Attempt, chosen int64) *Rows {
+	return TakeRows(Rows{Tasks: storage.Rows[storage.TaskRow]{Rows: tasks, First: true, Last: true}, Chosen: chosen, Attempts: attempts})
 }
 
 func newPicture(look *widget.Look, tab Tab, w, h int) *Picture {
 	return &Picture{
 		Look: look, Data: Take(sample.Normal()), W: w, H: h, Now: sample.Now, Tab: tab, ChartTop: 1000, Alerts: 2,
-		List: &List{Selected: "jobs-d.example"}, History: []string{"#3 catalog  finished", "#2 \x1b[2Jprices"},
+		List: &List{Selected: "jobs-d.example"}, Browse: &Browse{}, Shown: rowsOf(sample.Tasks(), sample.Attempts(), 90_177), History: []string{"#3 catalog  finished", "#2 \x1b[2Jprices"},
 		Footer: func(w int) string { return Footer(look, keys.Domains, w, nil) },
 	}
 }
@@ -165,7 +189,7 @@ func TestEveryScreenHasItsExactSize(t *testing.T) {
 	sizes := [][2]int{{200, 60}, {120, 36}, {119, 36}, {120, 35}, {81, 25}, {80, 24}, {60, 20}, {40, 10}, {39, 10}, {20, 3}, {1, 1}, {0, 0}}
 	for lookName, look := range looks(t) {
 		for name, prepare := range pictures() {
-			for tab := range Budgets + 1 {
+			for tab := range TabCount {
 				for _, size := range sizes {
 					t.Run(fmt.Sprintf("%s/%s/%d/%dx%d", lookName, name, tab, size[0], size[1]), func(t *testing.T) {
 						p := newPicture(look, tab, size[0], size[1])
@@ -193,7 +217,7 @@ func TestEverySizeFromOneCell(t *testing.T) {
 	for _, c := range []struct {
 		tab     Tab
 		prepare string
-	}{{Overview, "detail"}, {Budgets, "detail"}, {Budgets, "keys"}, {Overview, "diagnosis"}, {Budgets, "help"}} {
+	}{{Overview, "detail"}, {Budgets, "detail"}, {Budgets, "keys"}, {Overview, "diagnosis"}, {Budgets, "help"}, {Tasks, "a task"}, {Tasks, "all of a task"}} {
 		for w := 1; w <= 200; w++ {
 			for h := 1; h <= 70; h++ {
 				// Every size below the full one, above it each third: the layout only grows there.

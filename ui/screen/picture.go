@@ -16,7 +16,12 @@ type Tab uint8
 const (
 	Overview Tab = iota
 	Budgets
+	Tasks
+	TabCount // how many there are
 )
+
+// OfRows tells that a screen shows rows of storage.
+func (t Tab) OfRows() bool { return t >= Tasks }
 
 // Class is how much of a screen fits.
 type Class uint8
@@ -65,6 +70,9 @@ type Picture struct {
 	Tab Tab
 	// List is what the user chose on the table of domains; both screens draw its cursor.
 	List *List
+	// Browse is what the user chose on the screens of rows, and Shown the answer that they show; nil: none has come.
+	Browse *Browse
+	Shown  *Rows
 	// Range is the length of the chart asked for; zero: the whole run.
 	Range time.Duration
 	// ChartTop is the top of the chart's axis, kept between frames so that it does not jump (widget.RoundMax).
@@ -81,6 +89,8 @@ type Picture struct {
 	Footer func(width int) string
 	// History are earlier runs, newest first, told while no run is loaded.
 	History []string
+	// Resume is the command that goes on with the run once it ended unfinished; empty: nothing of it is kept.
+	Resume string
 	// Over is drawn over the screen's body: help, a dialog, a list to choose from.
 	Over Overlay
 }
@@ -146,6 +156,8 @@ func (p *Picture) Rows() int {
 		return 1
 	case p.List.Shared(p.Tab):
 		return max(sharedShare(class, body, !p.List.NoDetail).table, 1)
+	case p.Tab == Tasks:
+		return max(p.tasksShare(class, body).table, 1)
 	case p.Tab == Budgets:
 		detail := !p.List.NoDetail && !p.List.Zoomed
 		return max(domainShare(class, body, detail, len(p.told()) > 0).table, 1)
@@ -170,6 +182,8 @@ func (p *Picture) body(class Class, w, h int) []string {
 		return p.shared(class, w, h)
 	case p.Tab == Budgets:
 		return p.domains(class, w, h)
+	case p.Tab == Tasks:
+		return p.tasks(class, w, h)
 	}
 	return p.overview(class, w, h)
 }

@@ -86,6 +86,11 @@ func (p *Picture) capacityStandard(w, h int) []string {
 		role = themes.Warn
 	}
 	items := p.capacities(8)
+	for i := range items {
+		if items[i].brief != "" {
+			items[i].note = items[i].brief
+		}
+	}
 	var lines []string
 	for i := 0; len(lines) < h-2; {
 		l, room := p.Look.Line(inner), inner
@@ -217,10 +222,15 @@ func (p *Picture) capacityCompact(w int) string {
 	}
 	c := items[0]
 	text := " " + strings.TrimSuffix(c.value, " left")
+	room := l.Room() - widget.Width(caps) - 1
+	if brief := strings.Replace(c.brief, "resets ", "for ", 1); brief != "" {
+		if c.note, _, _ = strings.Cut(c.note, ","); min(widget.Width(c.name), 8)+widget.Width(text+" "+brief) <= room {
+			c.note = brief
+		}
+	}
 	if c.note != "" {
 		text += " " + strings.TrimSuffix(c.note, " ago")
 	}
-	room := l.Room() - widget.Width(caps) - 1
 	l.Text(c.role, widget.Truncate(widget.Truncate(c.name, max(room-widget.Width(text), 6))+text, max(room, 0)))
 	return l.Right(role, caps).String()
 }

@@ -56,11 +56,15 @@ var unicodeGlyphs = Glyphs{
 		"pause": {"‖", "PAUSE", themes.Pause}, "block": {"×", "BLOCK", themes.Bad}, "done": {"✓", "DONE", themes.OK},
 		"idle": {"·", "IDLE", themes.Dim},
 
-		"running": {"●", "RUNNING", themes.OK}, "waiting": {"◔", "WAITING", themes.Cool},
+		"running": {"●", "RUNNING", themes.OK}, "waiting": {"◔", "WAITING", themes.Cool}, "no key": {"×", "NO KEY", themes.Bad},
 		"paused": {"‖", "PAUSED", themes.Pause}, "draining": {"◔", "STOPPING", themes.Warn},
 		"finished": {"✓", "DONE", themes.OK}, "stopped": {"‖", "STOPPED", themes.Pause},
 		"failed": {"×", "FAILED", themes.Bad}, "interrupted": {"×", "INTERRUPTED", themes.Warn},
 		"frozen": {"‖", "FROZEN", themes.Focus},
+
+		"pending": {"○", "PENDING", themes.Dim}, "held": {"‖", "HELD", themes.Cool}, "delayed": {"◔", "DELAYED", themes.Cool},
+		"in_flight": {"●", "FLIGHT", themes.OK}, "remote": {"◇", "REMOTE", themes.OK}, "accepted": {"✓", "ACCEPTED", themes.OK},
+		"dead": {"×", "DEAD", themes.Bad}, "cancelled": {"‖", "CANCELLED", themes.Pause},
 	},
 }
 
@@ -78,16 +82,20 @@ var asciiGlyphs = Glyphs{
 		"pause": {"=", "PAUSE", themes.Pause}, "block": {"x", "BLOCK", themes.Bad}, "done": {"+", "DONE", themes.OK},
 		"idle": {".", "IDLE", themes.Dim},
 
-		"running": {"*", "RUNNING", themes.OK}, "waiting": {"%", "WAITING", themes.Cool},
+		"running": {"*", "RUNNING", themes.OK}, "waiting": {"%", "WAITING", themes.Cool}, "no key": {"x", "NO KEY", themes.Bad},
 		"paused": {"=", "PAUSED", themes.Pause}, "draining": {"%", "STOPPING", themes.Warn},
 		"finished": {"+", "DONE", themes.OK}, "stopped": {"=", "STOPPED", themes.Pause},
 		"failed": {"x", "FAILED", themes.Bad}, "interrupted": {"x", "INTERRUPTED", themes.Warn},
 		"frozen": {"=", "FROZEN", themes.Focus},
+
+		"pending": {"o", "PENDING", themes.Dim}, "held": {"=", "HELD", themes.Cool}, "delayed": {"%", "DELAYED", themes.Cool},
+		"in_flight": {"*", "FLIGHT", themes.OK}, "remote": {"^", "REMOTE", themes.OK}, "accepted": {"+", "ACCEPTED", themes.OK},
+		"dead": {"x", "DEAD", themes.Bad}, "cancelled": {"=", "CANCELLED", themes.Pause},
 	},
 }
 
 // State returns the mark of a state by its word: those of a domain (cool, slow, block, pause, run, idle, done), those of
-// a run (running, waiting, paused, draining, finished, stopped, failed, interrupted) and frozen. An unknown word is
+// a run (running, waiting, no key, paused, draining, finished, stopped, failed, interrupted), those of a task, and frozen. An unknown word is
 // shown as it is, in capitals, after a question mark.
 func (g *Glyphs) State(word string) Mark {
 	if m, ok := g.states[word]; ok {

@@ -1,0 +1,151 @@
+package screen
+
+import (
+	"math"
+	"slices"
+
+	"dev.scrapetop/storage"
+)
+
+// Ask is a question about the rows of a run, which are in storage and too many for a frame. An answer holds all that one
+// screen shows.
+type Ask struct {
+	Run    int64
+	Tab    Tab
+	State  storage.TaskState // Tasks: of this state; empty: of all
+	Domain string            // Tasks: of this domain; empty: of all
+	Text   string            // a part of what the row says; empty: all
+	// Around is the row under the cursor; Before and After are how many are wanted on its sides.
+	storage.Window
+}
+
+// Rows is an answer: the rows around the cursor, and what belongs to the one under it.
+type Rows struct {
+	Tasks    storage.Rows[storage.TaskRow]
+	Chosen   int64             // the task whose attempts these are; zero: none
+	Attempts []storage.Attempt // of it, the latest
+}
+
+// TakeRows cleans every text of an answer that came from outside.
+func TakeRows(r Rows) *Rows {
+	r.Tasks.Rows = slices.Clone(r.Tasks.Rows)
+	for i := range r.Tasks.Rows {
+		t := &r.Tasks.Rows[i]
+		t.URL, t.Domain, t.Tenant, t.HopURL = text(t.URL), name(t.Domain), name(t.Tenant), text(t.HopURL)
+		t.State, t.Reason, t.Error, t.WaitsFor = storage.TaskState(name(string(t.State))), name(t.Reason), text(t.Error), name(t.WaitsFor)
+		if t.Last != nil {
+			last := *t.Last
+			last.Outcome, last.Layer = name(last.Outcome), name(last.Layer)
+			t.Last = &last
+		}
+	}
+	r.Attempts = slices.Clone(r.Attempts)
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		a.Outcome, a.Layer, a.Kind, a.Credential = name(a.Outcome), name(a.Layer), name(a.Kind), name(a.Credential)
+		a.Decision, a.Error, a.RemoteJob, a.BodyKind = text(a.Decision), text(a.Error), name(a.RemoteJob), name(a.BodyKind)
+		a.BodySample = []byte(text(string(a.BodySample)))
+	}
+	return &r
+}
+
+// TaskAt is the task under a cursor that was put on a number: that one, else the next, else the last; zero: there is none.
+func (r *Rows) TaskAt(id int64) int64 {
+	ids := r.ids(Tasks)
+	if i := (Pick{ID: id}).at(ids); i >= 0 {
+		return ids[i]
+	}
+	return 0
+}
+
+// Pick is a place in a list of rows that are named by ascending numbers. It stays with its row when others come and go, and
+// moves to the next one when its row left.
+type Pick struct {
+	ID  int64 // of the row under the cursor; MaxInt64: the last one
+	Top int64 // of the first row in sight
+}
+
+// at is the index of the row under the cursor, -1 in an empty list.
+func (c Pick) at(ids []int64) int {
+	i, _ := slices.BinarySearch(ids, c.ID)
+	return min(i, len(ids)-1)
+}
+
+// first is the index of the first row in sight when h fit; the cursor is among them.
+func (c Pick) first(ids []int64, h int) int {
+	top, _ := slices.BinarySearch(ids, c.Top)
+	at := c.at(ids)
+	top = min(max(top, at-h+1), at)
+	return max(min(top, len(ids)-h), 0)
+}
+
+// Move moves the cursor by rows within what is there; a move beyond every list goes to its end, wherever that is.
+func (c *Pick) Move(ids []int64, by, h int) {
+	switch {
+	case by >= math.MaxInt32:
+		c.ID = math.MaxInt64
+	case by <= -math.MaxInt32:
+		c.ID, c.Top = 0, 0
+	case len(ids) > 0:
+		c.ID = ids[min(max(c.at(ids)+by, 0), len(ids)-1)]
+	}
+	if len(ids) > 0 {
+		c.Top = ids[c.first(ids, h)]
+	}
+}
+
+// Browse is what the user chose on the screens of rows.
+type Browse struct {
+	State  storage.TaskState // of the tasks shown; empty: all
+	Domain string            // of the tasks shown, as the engine names it; empty: all
+	Picks  [TabCount]Pick
+	Texts  [TabCount]string // what is searched for on each screen
+	Open   bool             // the detail has the whole screen
+	Fault  string           // why the rows could not be read
+}
+
+// taskStates are the states that the Tasks screen shows one at a time, in the order of a task's way; empty: all.
+var taskStates = []storage.TaskState{
+	"", storage.TaskPending, storage.TaskDelayed, storage.TaskInFlight, storage.TaskRemote, storage.TaskAccepted, storage.TaskDead, storage.TaskCancelled,
+}
+
+// TurnState shows the tasks of the next state, or of the last one. There is nothing beyond the ends.
+func (b *Browse) TurnState(by int) {
+	i := slices.Index(taskStates, b.State)
+	b.State = taskStates[min(max(i+by, 0), len(taskStates)-1)]
+	b.Picks[Tasks].Top = 0
+}
+
+// ids are the numbers of the rows.
+func (r *Rows) ids(tab Tab) []int64 {
+	if r == nil || tab != Tasks {
+		return nil
+	}
+	list := make([]int64, len(r.Tasks.Rows))
+	for i := range list {
+		list[i] = r.Tasks.Rows[i].ID
+	}
+	return list
+}
+
+// MoveRow moves the cursor of a screen of rows; h is how many are in sight.
+func (b *Browse) MoveRow(r *Rows, tab Tab, by, h int) { b.Picks[tab].Move(r.ids(tab), by, h) }
+
+// ChosenTask is the task under the cursor of a screen; nil: there is none.
+func (b *Browse) ChosenTask(r *Rows, tab Tab) *storage.TaskRow {
+	ids := r.ids(tab)
+	if i := b.Picks[tab].at(ids); i >= 0 {
+		return &r.Tasks.Rows[i]
+	}
+	return nil
+}
+
+// Ask is the question of a screen when h rows are in sight: enough on both sides that moving by a page finds its rows here.
+func (b *Browse) Ask(run int64, tab Tab, h int) Ask {
+	side := max(4*h, 100)
+	a := Ask{Run: run, Tab: tab, Text: b.Texts[tab], Window: storage.Window{Around: b.Picks[tab].ID, Before: side, After: side}}
+	if tab == Tasks {
+		a.State, a.Domain = b.State, b.Domain
+	}
+	return a
+}

@@ -1,0 +1,75 @@
+package sample
+
+import (
+	"fmt"
+	"time"
+
+	"dev.scrapetop/storage"
+)
+
+// Tasks are rows of the normal run, in all states.
+func Tasks() []storage.TaskRow {
+	row := func(id int64, state storage.TaskState, domain, path string, queued int) storage.TaskRow {
+		t := storage.TaskRow{UpdatedAt: ago(2)}
+		t.ID, t.State, t.Domain, t.URL, t.CreatedAt = id, state, domain, "https://"+domain+path, ago(queued)
+		return t
+	}
+	retry := row(90_164, storage.TaskDelayed, "forum-c.example", "/t/118199-battery-swap", 591)
+	retry.Tries, retry.Attempts, retry.FirstTryAt, retry.Until = 2, 2, ago(440), in(42)
+	retry.Last = &storage.Answer{Outcome: "failed", HTTPStatus: 502, TargetStatus: 502, Elapsed: 400 * time.Millisecond}
+	dead := row(88_901, storage.TaskDead, "bank-h.example", "/offers", 1330)
+	dead.Tries, dead.Attempts, dead.FirstTryAt, dead.Reason, dead.Error = 1, 1, ago(1300), "blocked", "403: a challenge page"
+	dead.Last = &storage.Answer{Outcome: "blocked", Layer: "target", HTTPStatus: 403, Elapsed: 200 * time.Millisecond}
+	held := row(89_771, storage.TaskPending, "maps-f.example", "/place/4411", 1111)
+	held.WaitsFor = "domain:maps-f.example"
+	cools := row(90_177, storage.TaskPending, "forum-c.example", "/t/118204-winter-tyres?page=3", 588)
+	cools.Tries, cools.Attempts, cools.FirstTryAt, cools.WaitsFor, cools.Until = 2, 3, ago(440), "domain:forum-c.example", in(42)
+	cools.Last = &storage.Answer{Outcome: "limited", Layer: "target", HTTPStatus: 429, Elapsed: 400 * time.Millisecond}
+	done := row(90_213, storage.TaskAccepted, "wiki-e.example", "/w/Danube", 2)
+	done.Attempts, done.FirstTryAt, done.Last = 1, ago(2), &storage.Answer{Outcome: "accepted", HTTPStatus: 200, Elapsed: 220 * time.Millisecond}
+	flight := row(90_230, storage.TaskInFlight, "wiki-e.example", "/w/Lists_of_rivers", 2)
+	remote := row(90_231, storage.TaskRemote, "shop-a.example", "/c/shoes?page=41", 40)
+	remote.Tenant = "acme"
+	remote.Attempts, remote.FirstTryAt, remote.Last = 1, ago(30), &storage.Answer{Outcome: "accepted_remote", HTTPStatus: 202}
+	return []storage.TaskRow{
+		dead, held, row(90_159, storage.TaskPending, "jobs-d.example", "/list?region=north&page=11", 245), retry, cools, done, flight, remote,
+		row(90_240, storage.TaskCancelled, "jobs-d.example", "/list?region=south", 245),
+	}
+}
+
+// Attempts are those of the sample task 90,177: refused, without an answer, refused with a wait.
+func Attempts() []storage.Attempt {
+	try := func(n, started int, took time.Duration, outcome, layer string, status int, decision string) storage.Attempt {
+		a := storage.Attempt{Number: n, StartedAt: ago(started), Elapsed: took, Outcome: outcome, Layer: layer, Kind: "fetch", Decision: decision, Bytes: 512, InFlight: 4, InFlightLimit: 5}
+		if status > 0 {
+			a.HTTPStatus = &status
+		}
+		return a
+	}
+	lost := try(2, 318, 30*time.Second, "transport", "transport", 0, "try 2 of 8 spent; backs off 240 s")
+	lost.Error, lost.Bytes = "timeout: no answer within 30 s", 0
+	return []storage.Attempt{
+		try(1, 440, 1900*time.Millisecond, "failed", "target", 502, "try 1 of 8 spent; backs off 120 s"), lost,
+		try(3, 48, 400*time.Millisecond, "limited", "target", 429, "no try spent; domain forum-c.example cools 90 s (Retry-After: 90), then one probe"),
+	}
+}
+
+// HostileTasks have text of strangers in every field that can hold any.
+func HostileTasks() ([]storage.TaskRow, []storage.Attempt) {
+	evil := func(i int) string {
+		return []string{"\x1b]0;owned\x07title", "\x1b[2J\x1b[Hgone", "a\rb\bc\x00d", "\u202egpj.exe", "\x9b6nC1", "日本語\t\n", "\xff\xfe"}[i%7]
+	}
+	tasks, attempts := Tasks(), Attempts()
+	for i := range tasks {
+		t := &tasks[i]
+		t.URL, t.Domain, t.Tenant, t.Error, t.WaitsFor, t.HopURL = "http://"+evil(i)+"/", evil(i+1), evil(i+2), evil(i+3), evil(i+4), evil(i+5)
+		t.Reason, t.State = evil(i), storage.TaskState(evil(i))
+		t.Last = &storage.Answer{Outcome: evil(i), Layer: evil(i + 1)}
+	}
+	for i := range attempts {
+		a := &attempts[i]
+		a.Outcome, a.Layer, a.Decision, a.Error, a.Kind = evil(i), evil(i+1), evil(i+2)+fmt.Sprint(i), evil(i+3), evil(i+4)
+		a.Elapsed = 1<<63 - 1
+	}
+	return tasks, attempts
+}
