@@ -154,7 +154,7 @@ func (l *loop) budgetRows(now time.Time) []view.BudgetRow {
 		b := s.Budget
 		row := view.BudgetRow{
 			Scope: string(s.Scope), Key: s.Key, Account: s.Account, State: stateOf(now, b, b.InFlight() > 0, false), InFlight: b.InFlight(), Limit: b.Limit(),
-			Stopped: b.StoppedWhy(), Refused: byLayer(s.Refused), FreeJobs: s.FreeJobs, Learned: learnedWords(b),
+			Stopped: b.StoppedWhy(), Refused: byLayer(s.Refused), FreeJobs: s.FreeJobs, Credits: s.Balance.V, HasCredits: s.Balance.OK, Learned: learnedWords(b),
 			Remaining: view.Remaining{Known: s.Has || s.HasLimit, Remaining: s.Remaining, HasLimit: s.HasLimit, Limit: s.Limit, ResetAt: s.Reset, At: s.At, Kind: s.Kind, Asked: !s.At.IsZero()},
 		}
 		if c := b.Cooldown(); b.State(now) == budget.Cooling {

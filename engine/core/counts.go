@@ -5,6 +5,7 @@ import (
 
 	"dev.scrapetop/engine/budget"
 	"dev.scrapetop/engine/frontier"
+	"dev.scrapetop/engine/limits"
 	"dev.scrapetop/engine/provider"
 )
 
@@ -78,9 +79,10 @@ type Shared struct {
 	At, Reset        time.Time
 	Kind             string
 
-	Refused  Refused // since the machine was made, of the calls that drew on it
-	Account  string  // of a credential
-	FreeJobs bool    // of a credential: its work in the background is known to hold no slot
+	Refused  Refused             // since the machine was made, of the calls that drew on it
+	Account  string              // of a credential
+	Balance  limits.Opt[float64] // of a credential: credits left, as last told
+	FreeJobs bool                // of a credential: its work in the background is known to hold no slot
 }
 
 // Shared returns the budgets that are no domain's: few, whatever the run.
@@ -91,7 +93,7 @@ func (m *Machine) Shared() []Shared {
 	for _, c := range m.creds {
 		s, l := m.sharedOf(c.budget), &c.last
 		s.Limit, s.HasLimit, s.Remaining, s.Has, s.At, s.Reset, s.Kind = l.limit, l.hasLimit, l.remaining, l.has, l.at, l.reset, l.kind
-		s.Account, s.FreeJobs = c.account.Name, c.background.free
+		s.Account, s.FreeJobs, s.Balance = c.account.Name, c.background.free, c.balance
 		all = append(all, s)
 	}
 	for _, a := range m.accounts {

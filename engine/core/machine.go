@@ -6,6 +6,7 @@ import (
 
 	"dev.scrapetop/engine/budget"
 	"dev.scrapetop/engine/frontier"
+	"dev.scrapetop/engine/limits"
 )
 
 // credential is one key with its budgets.
@@ -15,6 +16,7 @@ type credential struct {
 	account *budget.Budget
 	tenants map[string]bool
 	last    remaining
+	balance limits.Opt[float64] // credits left, as last told
 
 	pollsHold bool // the platform counts a poll like work: one at a time
 	polling   int

@@ -237,6 +237,9 @@ func words(o provider.Outcome, l provider.Layer, status limits.Opt[int]) string 
 // address.
 func (m *Machine) readCapacity(now time.Time, s *slots, r *provider.Reply) {
 	sig := &r.Signal
+	if s.cred != nil && r.Balance.OK {
+		s.cred.balance = r.Balance
+	}
 	if s.cred == nil || !sig.Limit.OK && !sig.Remaining.OK {
 		return
 	}

@@ -134,8 +134,10 @@ type BudgetRow struct {
 	FailedProbes int     // in a row
 	Refused      ByLayer // of the calls that drew on it, since the run was started or resumed
 	Stopped      string  // why a credential or account is stopped (auth, quota); empty: it is not
-	FreeJobs     bool    // of a credential: its work in the background is known to hold no slot
-	Learned      string  // what refusals taught of a limit that nobody told, with the evidence; empty: nothing
+	Credits      float64 // of a credential: left, as last told
+	HasCredits   bool
+	FreeJobs     bool   // of a credential: its work in the background is known to hold no slot
+	Learned      string // what refusals taught of a limit that nobody told, with the evidence; empty: nothing
 }
 
 // Remaining is what headers last reported.

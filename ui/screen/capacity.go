@@ -155,6 +155,9 @@ func (p *Picture) budget(b *view.BudgetRow) capacity {
 		c.note, c.role = "paused by you", themes.Pause
 	case b.Until.After(p.Now):
 		c.note, c.role = "cools "+until5(b.Until, p.Now), themes.Cool
+	case b.HasCredits:
+		credits := amount(b.Credits) + " credits"
+		c.note, c.brief = credits+", "+c.note, credits
 	}
 	return c
 }
