@@ -20,6 +20,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"dev.scrapetop/engine"
@@ -29,7 +30,7 @@ import (
 func main() {
 	target := flag.Bool("target", false, "serve the target (used by the command itself)")
 	pairs := flag.Int("pairs", 5, "pairs of runs")
-	pages := flag.Int("pages", 20000, "pages a run")
+	pages := flag.Int("pages", 60000, "pages a run")
 	inFlight := flag.Int("in-flight", 64, "ceiling in flight of both")
 	least := flag.Float64("least", 0, "fail when the median ratio is below this")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of the engine's runs")
@@ -87,12 +88,16 @@ func compare(pairs, pages, inFlight int, least float64, profile string) error {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	var ratios []float64
+	var ratios, more []float64
 	for i := range pairs {
 		var bareRate, ourRate float64
+		var bareCPU, ourCPU time.Duration
 		measure := []func() error{
-			func() (err error) { bareRate, err = bare(addr, pages, inFlight); return err },
-			func() (err error) { ourRate, err = ours(addr, pages, inFlight); return err },
+			func() (err error) {
+				bareCPU = used(func() { bareRate, err = bare(addr, pages, inFlight) })
+				return err
+			},
+			func() (err error) { ourCPU = used(func() { ourRate, err = ours(addr, pages, inFlight) }); return err },
 		}
 		for k := range measure {
 			if err := measure[(k+i)%2](); err != nil {
@@ -100,15 +105,33 @@ func compare(pairs, pages, inFlight int, least float64, profile string) error {
 			}
 		}
 		ratios = append(ratios, ourRate/bareRate)
-		fmt.Printf("pair %d: bare %.0f/s, engine %.0f/s, ratio %.2f\n", i+1, bareRate, ourRate, ourRate/bareRate)
+		more = append(more, (ourCPU-bareCPU).Seconds()*1e6/float64(pages))
+		fmt.Printf("pair %d: bare %.0f/s, engine %.0f/s, ratio %.2f, %.0f us of CPU more a page\n", i+1, bareRate, ourRate, ourRate/bareRate, more[i])
 	}
 	sort.Float64s(ratios)
+	sort.Float64s(more)
 	median := ratios[len(ratios)/2]
-	fmt.Printf("median ratio %.2f of %d pairs, %d pages each, %d in flight\n", median, pairs, pages, inFlight)
+	fmt.Printf("median ratio %.2f and %.0f us of CPU a page beyond the bare loop's, of %d pairs, %d pages each, %d in flight\n",
+		median, more[len(more)/2], pairs, pages, inFlight)
 	if median < least {
 		return fmt.Errorf("median ratio %.2f is below %.2f", median, least)
 	}
 	return nil
+}
+
+// used is the processor time of this process while something runs.
+func used(run func()) time.Duration {
+	before := cpu()
+	run()
+	return cpu() - before
+}
+
+func cpu() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func startTarget() (addr string, stop func(), err error) {
