@@ -7,6 +7,10 @@
 // medians to .ci/benchmarks.md in the same manner.
 //
 //	go run ./.ci/measure -benchmarks    about two minutes
+//
+// With -realtime it runs the lists in real time, of 8 and of 60 s, and writes their tables to .ci/realtime.md.
+//
+//	go run ./.ci/measure -realtime      about three minutes
 package main
 
 import (
@@ -44,39 +48,74 @@ var runs = []struct{ what, command string }{
 
 func main() {
 	benchmarks := flag.Bool("benchmarks", false, "run the benchmarks and write "+benchmarksTable)
+	realtime := flag.Bool("realtime", false, "run the lists in real time and write "+realtimeTable)
 	flag.Parse()
-	if err := inFolder(*benchmarks); err != nil {
+	run := measure
+	switch {
+	case *benchmarks:
+		run = benchmark
+	case *realtime:
+		run = lists
+	}
+	if err := inFolder(run); err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
 		os.Exit(1)
 	}
 }
 
 // inFolder measures with a folder for what is built.
-func inFolder(benchmarks bool) (err error) {
+func inFolder(run func(dir string) error) (err error) {
 	dir, err := os.MkdirTemp("", "measure")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if benchmarks {
-		return benchmark(dir)
-	}
-	return measure(dir)
+	return run(dir)
 }
 
-func measure(dir string) error {
-	binary := filepath.Join(dir, "scrapetop")
+// build compiles the program and begins a table about it.
+func build(dir, title, command string) (binary string, b *bytes.Buffer, err error) {
+	binary = filepath.Join(dir, "scrapetop")
 	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w: %s", err, out)
+		return "", nil, fmt.Errorf("build: %w: %s", err, out)
 	}
 	hash, err := sources(".", measured)
 	if err != nil {
+		return "", nil, err
+	}
+	b = &bytes.Buffer{}
+	fmt.Fprintf(b, "# %s\n\nMade by `%s` on %s with %s, %d processors. Figures of one machine under whatever else it did:\ntrust ratios.\n\nsources: %s\n\n",
+		title, command, time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU(), hash)
+	return binary, b, nil
+}
+
+const realtimeTable = ".ci/realtime.md"
+
+// lists runs the lists in real time.
+func lists(dir string) error {
+	binary, b, err := build(dir, "Lists in real time", "go run ./.ci/measure -realtime")
+	if err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Measured\n\nMade by `go run ./.ci/measure` on %s with %s, %d processors. Figures of one machine under whatever else it did:\ntrust ratios.\n\nsources: %s\n\n",
-		time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU(), hash)
-	fmt.Fprintf(&b, "| what | command | result |\n| --- | --- | --- |\n")
+	fmt.Fprintf(b, "The compiled program against scripted servers on loopback that it is told nothing about, and once more five seconds later\nfrom what it remembers. All lists of a length run at the same time.\n\n")
+	for _, seconds := range []string{"8", "60"} {
+		command := []string{"go", "run", "./.ci/realtime", "-binary", binary, "-seconds", seconds}
+		fmt.Fprintln(os.Stderr, strings.Join(command, " "))
+		out, err := exec.Command(command[0], command[1:]...).Output()
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%s", command, err, out)
+		}
+		fmt.Fprintf(b, "%s\n", out)
+	}
+	return os.WriteFile(realtimeTable, b.Bytes(), 0o644)
+}
+
+func measure(dir string) error {
+	binary, b, err := build(dir, "Measured", "go run ./.ci/measure")
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(b, "| what | command | result |\n| --- | --- | --- |\n")
 	for _, r := range runs {
 		fmt.Fprintln(os.Stderr, r.command)
 		args := strings.Fields(strings.ReplaceAll(r.command, "BINARY", binary))
@@ -85,7 +124,7 @@ func measure(dir string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w\n%s", r.command, err, out)
 		}
-		fmt.Fprintf(&b, "| %s | `%s` | %s |\n", r.what, r.command, closing(string(out)))
+		fmt.Fprintf(b, "| %s | `%s` | %s |\n", r.what, r.command, closing(string(out)))
 	}
 	return os.WriteFile(table, b.Bytes(), 0o644)
 }

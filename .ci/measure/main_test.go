@@ -18,6 +18,7 @@ func TestTablesAreOfTheseSources(t *testing.T) {
 		folders        []string
 	}{
 		{table, "go run ./.ci/measure", measured},
+		{realtimeTable, "go run ./.ci/measure -realtime", measured},
 		{benchmarksTable, "go run ./.ci/measure -benchmarks", benchmarked},
 	} {
 		want, err := sources(root, x.folders)

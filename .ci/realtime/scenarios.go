@@ -11,11 +11,12 @@ type scenario struct {
 	name  string
 	ideal float64
 	hosts func() []*target
+	block int // of addresses
 }
 
 // one is a scenario of a single host.
 func one(name string, n int, ideal float64, tell announce, rule func() rule) scenario {
-	return scenario{name, ideal, func() []*target { return []*target{{name: "a", n: n, tell: tell, rule: rule()}} }}
+	return scenario{name: name, ideal: ideal, hosts: func() []*target { return []*target{{name: "a", n: n, tell: tell, rule: rule()}} }}
 }
 
 const page = 15 * time.Millisecond
@@ -72,7 +73,7 @@ func windowed(seconds int) scenario {
 
 // hosts are fifty, of 1 to 5 requests a second each.
 func hosts(seconds int) scenario {
-	return scenario{"50 hosts of 1 to 5/s", float64(seconds), func() []*target {
+	return scenario{name: "50 hosts of 1 to 5/s", ideal: float64(seconds), hosts: func() []*target {
 		var all []*target
 		for i := range 50 {
 			rate := 1 + i%5

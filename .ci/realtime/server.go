@@ -101,6 +101,7 @@ func (t *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // farm is the hosts of a scenario, each on an address of its own with one port.
 type farm struct {
+	block   int
 	port    int
 	targets []*target
 	servers []*http.Server
@@ -108,10 +109,10 @@ type farm struct {
 }
 
 func listen(s scenario, port int) (*farm, error) {
-	f := &farm{targets: s.hosts(), failed: make(chan error, 64), port: port}
+	f := &farm{block: s.block, targets: s.hosts(), failed: make(chan error, 64), port: port}
 	for i, t := range f.targets {
 		t.pages = map[string]bool{}
-		l, err := net.Listen("tcp", net.JoinHostPort(address(i), strconv.Itoa(f.port)))
+		l, err := net.Listen("tcp", net.JoinHostPort(f.address(i), strconv.Itoa(f.port)))
 		if err != nil {
 			return nil, errors.Join(err, f.close())
 		}
@@ -127,7 +128,7 @@ func listen(s scenario, port int) (*farm, error) {
 	return f, nil
 }
 
-func address(i int) string { return "127.88.0." + strconv.Itoa(i+1) }
+func (f *farm) address(i int) string { return fmt.Sprintf("127.88.%d.%d", f.block, i+1) }
 
 func (f *farm) urls() []string {
 	var out []string
@@ -138,7 +139,7 @@ func (f *farm) urls() []string {
 	for k := range most {
 		for i, t := range f.targets {
 			if k < t.n {
-				out = append(out, fmt.Sprintf("http://%s/p/%d", net.JoinHostPort(address(i), strconv.Itoa(f.port)), k))
+				out = append(out, fmt.Sprintf("http://%s/p/%d", net.JoinHostPort(f.address(i), strconv.Itoa(f.port)), k))
 			}
 		}
 	}
