@@ -27,14 +27,16 @@ func (c *tally) rate(t float64) float64 {
 
 // latency watches for answers that grow slower: a queue builds up on the other side.
 type latency struct {
-	sum  float64
-	n    int
-	best float64
+	sum    float64
+	n      int
+	best   float64
+	before int // allowed before it was lowered for slowness
 }
 
 const (
 	latencySamples = 20
 	latencyTwice   = 2.0
+	latencyCalm    = 1.5
 	latencyDrift   = 1.01
 	latencyLeast   = 0.1 // s: below, noise doubles it
 )
@@ -52,9 +54,13 @@ func (f *finder) slower(t, sent float64) {
 		l.best = mean
 	}
 	l.best = min(mean, l.best*latencyDrift)
+	if f.w < l.before && mean <= latencyCalm*l.best {
+		f.w = min(l.before, f.w+max(1, f.w/4)) // so many were let through before, and what slowed them has passed
+	}
 	if mean <= latencyTwice*l.best || mean < latencyLeast || f.w <= 2 || f.limit() == 0 {
 		return
 	}
+	l.before = max(l.before, f.w)
 	f.w = max(2, int(float64(f.w)*max(0.6, 1.5*l.best/mean)))
 	if f.study != nil {
 		f.keep(t, min(holdMost, 2*f.hold))

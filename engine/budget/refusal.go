@@ -65,6 +65,7 @@ func (f *finder) lower(w int) {
 		f.was = f.w
 	}
 	f.w = w
+	f.lat.before = min(f.lat.before, w)
 }
 
 // diagnose explains a refusal that begins an event.

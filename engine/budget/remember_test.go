@@ -152,3 +152,28 @@ func TestRefusalCorrectsAMemory(t *testing.T) {
 		t.Fatalf("learned %+v, %v", l, ok)
 	}
 }
+
+// TestSlownessThatPassedIsForgiven: what slow answers took away comes back when they are quick again, also from a number
+// that was learned and is held.
+func TestSlownessThatPassedIsForgiven(t *testing.T) {
+	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	b := New(Domain, "a.test", Limits{Find: true})
+	b.Remember(now, Memory{Learned: &Learned{Kind: KindConcurrency, Limit: 12}, Trust: 1})
+	answers := func(took time.Duration, n int) {
+		for range n {
+			b.Start(now)
+			now = now.Add(took)
+			b.Release()
+			b.Answered(now, now.Add(-took), 1, 0)
+		}
+	}
+	answers(100*time.Millisecond, 2*latencySamples)
+	answers(500*time.Millisecond, 4*latencySamples)
+	if b.Limit() > 4 {
+		t.Fatalf("%d allowed while answers take five times as long", b.Limit())
+	}
+	answers(100*time.Millisecond, 12*latencySamples)
+	if b.Limit() != 12 {
+		t.Errorf("%d allowed after it passed, want the 12 of before", b.Limit())
+	}
+}
