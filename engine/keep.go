@@ -197,7 +197,7 @@ func (l *loop) attempt(o *outcome, s *core.Settled) storage.Attempt {
 		Exchange: l.exchangeID(c), StartedAt: c.Sent, Elapsed: r.Elapsed, Outcome: string(reply.Outcome), Layer: string(reply.Layer),
 		InFlight: c.InFlight, InFlightLimit: c.Limit, Credits: reply.Credits, Bytes: r.Bytes, Error: reply.Error,
 	}
-	if c.Kind == provider.Lookup {
+	if c.Robots != nil || c.LookupID != 0 { // fetched with the manners of direct
 		a.Provider = Direct
 	}
 	if len(c.Targets) > 0 {

@@ -42,6 +42,7 @@ type loop struct {
 	tallied   time.Time       // up to when the active time was written
 	marked    time.Time       // when calls in flight were last marked
 	refused   map[string]bool // domains whose budgets learned since they were last written
+	known     *memory         // what earlier runs left
 	learnedAt time.Time
 	looking   bool      // pauses are being read
 	blind     bool      // the last reading failed
@@ -171,7 +172,7 @@ func (l *loop) tick() {
 	}
 	l.markFlying(now)
 	if now.Sub(l.learnedAt) >= learnedEvery {
-		l.keepLearned(now)
+		l.keepLearned(now, false)
 		l.flush(now)
 	}
 	if now.Sub(l.tallied) >= totalsEvery {
@@ -330,7 +331,7 @@ func (l *loop) finish() (Ending, error) {
 		end.State, end.Reason = storage.RunFailed, l.failed.Error()
 	}
 	l.returnFlying()
-	l.keepLearned(now)
+	l.keepLearned(now, true)
 	l.batch.state, l.batch.reason = end.State, end.Reason
 	l.batch.finished = now
 	l.batch.dirty = true

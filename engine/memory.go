@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dev.scrapetop/engine/budget"
+	"dev.scrapetop/engine/limits"
 	"dev.scrapetop/engine/provider"
 	"dev.scrapetop/storage"
 )
@@ -30,8 +31,10 @@ type told struct {
 }
 
 const (
-	// recentFor is how far back starts are read: the longest usual window of a web server and of a platform.
-	recentFor = 15 * time.Minute
+	// recentFor is how far back starts are read at least, the longest usual window, and recentLongest at most, where a longer
+	// one is configured or was learned.
+	recentFor     = 15 * time.Minute
+	recentLongest = 24 * time.Hour
 	// recentMost bounds how many.
 	recentMost = 20_000
 )
@@ -39,16 +42,16 @@ const (
 // readMemory reads what earlier runs know, in this process's monotonic time. unknown are paid calls whose answer never came:
 // they count like the others. What a killed process fetched itself at that instant is not known.
 func (l *loop) readMemory(ctx context.Context, now time.Time, unknown []storage.Intent) (*memory, error) {
-	limits, err := l.store.LearnedLimits(ctx, l.cfg.Provider)
+	learned, err := l.store.LearnedLimits(ctx, l.cfg.Provider)
 	if err != nil {
 		return nil, err
 	}
-	recent, err := l.store.RecentStarts(ctx, l.cfg.Provider, now.Add(-recentFor), recentMost)
+	recent, err := l.store.RecentStarts(ctx, l.cfg.Provider, now.Add(-l.longest(learned)), recentMost)
 	if err != nil {
 		return nil, err
 	}
 	m := &memory{limits: map[budgetKey]storage.Learned{}, starts: map[budgetKey][]time.Time{}, told: map[budgetKey]told{}}
-	for _, x := range limits {
+	for _, x := range learned {
 		m.limits[budgetKey{budget.Scope(x.Scope), x.Key}] = x
 	}
 	for _, in := range unknown {
@@ -66,26 +69,55 @@ func (l *loop) readMemory(ctx context.Context, now time.Time, unknown []storage.
 		if at.After(now) {
 			continue // the wall clock was set back
 		}
-		m.add(l.cfg.Provider, x, at, now)
+		m.add(l, x, at, now)
 	}
 	return m, nil
 }
 
-// add notes an exchange with the keys whose windows it may still count in.
-func (m *memory) add(name string, x *storage.Start, at, now time.Time) {
-	key := budgetKey{budget.IP, name}
-	if name == Direct {
-		key = budgetKey{budget.Domain, x.Domain}
-		if o := provider.Outcome(x.Outcome); o == provider.Limited || o == provider.Busy {
-			return
+// longest is the longest window that a start may still count in.
+func (l *loop) longest(learned []storage.Learned) time.Duration {
+	most := recentFor
+	for _, x := range learned {
+		if x.Window != nil {
+			most = max(most, *x.Window)
 		}
 	}
-	m.starts[key] = append(m.starts[key], at)
-	if x.Remaining == nil || x.Reset == nil {
+	for _, r := range []Rate{l.cfg.Rate, l.cfg.DomainRate} {
+		most = max(most, r.Per)
+	}
+	for _, d := range l.cfg.Domains {
+		most = max(most, d.Rate.Per)
+	}
+	for _, t := range l.cfg.Tenants {
+		most = max(most, t.Rate.Per)
+	}
+	return min(most, recentLongest)
+}
+
+// add notes an exchange with the keys whose windows it may still count in. Only those windows are told of that a live
+// answer would be heard about: a target's behind a platform, and one that ends a year from now, are none of ours.
+func (m *memory) add(l *loop, x *storage.Start, at, now time.Time) {
+	o := provider.Outcome(x.Outcome)
+	refused := o == provider.Limited || o == provider.Busy
+	asks := budgetKey{budget.IP, l.cfg.Provider}
+	for _, key := range []budgetKey{{budget.Global, ""}, asks, {budget.Tenant, x.Tenant}, {budget.Credential, x.Credential}} {
+		m.starts[key] = append(m.starts[key], at)
+	}
+	domain := budgetKey{budget.Domain, x.Domain}
+	if !refused {
+		m.starts[domain] = append(m.starts[domain], at)
+	}
+	window := asks
+	if l.cfg.Provider == Direct {
+		window = domain
+	} else if l.provider.Facts().RateLimit == 0 {
+		return
+	}
+	if x.Remaining == nil || x.Reset == nil || *x.Reset <= 0 || *x.Reset >= limits.MaxWait {
 		return
 	}
 	if end := at.Add(x.Elapsed + *x.Reset); end.After(now) {
-		m.told[key] = told{remaining: *x.Remaining, sent: at, reset: end}
+		m.told[window] = told{remaining: *x.Remaining, sent: at, reset: end}
 	}
 }
 
@@ -112,11 +144,19 @@ func (m *memory) recall(now time.Time, scope budget.Scope, name string) (budget.
 // learnedEvery is how often what budgets found out is written while the run goes on.
 const learnedEvery = 30 * time.Second
 
-// keepLearned writes what the budgets that were refused since the last time believe of their limits.
-func (l *loop) keepLearned(now time.Time) {
+// keepLearned writes what the budgets that were refused since the last time believe of their limits, at the end also those
+// that were remembered and held.
+func (l *loop) keepLearned(now time.Time, atEnd bool) {
 	for name := range l.refused {
 		if d := l.m.Domain(name); d != nil {
 			l.learned(now, string(budget.Domain), name, d.Budget)
+		}
+	}
+	if atEnd {
+		for key := range l.known.limits {
+			if d := l.m.Domain(key.name); d != nil && key.scope == budget.Domain && !l.refused[key.name] {
+				l.learned(now, string(budget.Domain), key.name, d.Budget)
+			}
 		}
 	}
 	clear(l.refused)

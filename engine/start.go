@@ -37,6 +37,7 @@ func (l *loop) start(ctx context.Context) error {
 		l.cancel()
 		return fmt.Errorf("what earlier runs learned cannot be read: %w", err)
 	}
+	l.known = memory
 	cfg.Recall = memory.recall
 	l.m = core.New(cfg)
 	l.picture.begin(l.Engine.run)

@@ -31,6 +31,7 @@ func (w *writer) applyLearned(l *Learned) error {
 type Start struct {
 	Exchange   string // the rows of a batch share it
 	Domain     string
+	Tenant     string
 	Credential string
 	At         time.Time
 	Elapsed    time.Duration
@@ -41,13 +42,13 @@ type Start struct {
 
 // RecentStarts returns a provider's exchanges since a time, of any run, in the order in which they ended; of many only the last most.
 func (s *Store) RecentStarts(ctx context.Context, provider string, since time.Time, most int) ([]Start, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT exchange, domain, credential, started_at, elapsed_ms, outcome, remaining, reset_ms
+	rows, err := s.read.QueryContext(ctx, `SELECT exchange, domain, tenant, credential, started_at, elapsed_ms, outcome, remaining, reset_ms
 		FROM (SELECT * FROM attempt ORDER BY id DESC LIMIT ?) WHERE provider = ? AND started_at >= ? ORDER BY id`, most, provider, ms(since))
 	return collect(s, rows, err, func(row interface{ Scan(...any) error }) (Start, error) {
 		var x Start
 		var at, elapsed int64
 		var reset sql.NullInt64
-		err := row.Scan(&x.Exchange, &x.Domain, &x.Credential, &at, &elapsed, &x.Outcome, &x.Remaining, &reset)
+		err := row.Scan(&x.Exchange, &x.Domain, &x.Tenant, &x.Credential, &at, &elapsed, &x.Outcome, &x.Remaining, &reset)
 		x.At, x.Elapsed, x.Reset = time.UnixMilli(at).UTC(), time.Duration(elapsed)*time.Millisecond, unspan(reset)
 		return x, err
 	})

@@ -95,7 +95,7 @@ func (b *Budget) Learned() (Learned, bool) {
 	switch {
 	case b.slots.edge:
 		return Learned{Kind: KindConcurrency, Limit: b.slots.limit}, true
-	case f == nil || f.study == nil || f.refusals == 0:
+	case f == nil || f.study == nil || f.ep.open || f.refusals == 0 && !(f.renewed && f.answer):
 		return Learned{}, false
 	case f.model.kind != noModel && b.quota.heard():
 		return Learned{}, false // the server tells its window itself

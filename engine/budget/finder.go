@@ -45,6 +45,7 @@ type study struct {
 	model    model
 	rtt      float64 // until a refusal comes back
 	refusals int
+	renewed  bool // remembered in full: work under it confirms it
 	firstRef float64 // when the first refused start was sent
 	cut      float64
 	ep       episode

@@ -27,8 +27,9 @@ func TrustAt(age time.Duration) float64 {
 // forgetBelow is the trust under which a remembered limit is not used: it is a week old.
 const forgetBelow = 1.0 / 128
 
-// fullTrust is the trust down to which a remembered limit is taken as it is; below, half of it is.
-const fullTrust = 0.5
+// fullTrust is the trust down to which a remembered limit is taken as it is, and kept as if it was found anew when work was
+// done under it; below, half of it is. It is a day and a half: a run of each night goes on where the last ended.
+const fullTrust = 0.35
 
 // Remember lets a budget that has started nothing yet begin where earlier runs ended. A remembered limit is where it
 // starts, never the truth: it is held for the longer the fresher it is, then a little more is asked for, and a refusal
@@ -38,6 +39,9 @@ func (b *Budget) Remember(now time.Time, m Memory) {
 		for _, at := range m.Starts {
 			b.starts.add(at)
 		}
+	}
+	if n := len(m.Starts); n > 0 {
+		b.lastStart = m.Starts[n-1]
 	}
 	if m.Reset.After(now) {
 		left := m.Told
@@ -84,7 +88,7 @@ func (f *finder) remember(now time.Time, l Learned, trust float64, starts []time
 	}
 	t := f.seconds(now)
 	f.begin()
-	f.model = m
+	f.model, f.renewed = m, part == 1
 	for _, at := range starts[max(0, len(starts)-recordMost):] {
 		s := f.rec.add(max(0, f.seconds(at)), 1)
 		if m.kind == bucketModel {

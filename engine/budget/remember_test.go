@@ -57,7 +57,7 @@ func TestRememberedNumberInFlight(t *testing.T) {
 		trust float64
 		limit int
 		want  int
-	}{{1, 12, 12}, {0.4, 12, 6}, {1, 1, 1}, {0.001, 12, 2}} {
+	}{{1, 12, 12}, {0.3, 12, 6}, {1, 1, 1}, {0.001, 12, 2}} {
 		b := New(Domain, "a.test", Limits{Find: true})
 		b.Remember(now, Memory{Learned: &Learned{Kind: KindConcurrency, Limit: c.limit}, Trust: c.trust})
 		at := now
@@ -175,5 +175,27 @@ func TestSlownessThatPassedIsForgiven(t *testing.T) {
 	answers(100*time.Millisecond, 12*latencySamples)
 	if b.Limit() != 12 {
 		t.Errorf("%d allowed after it passed, want the 12 of before", b.Limit())
+	}
+}
+
+// TestRememberedLimitIsRenewedByWork: a limit that was worked under counts as found anew, one that nothing was done under
+// or that only half is believed of does not.
+func TestRememberedLimitIsRenewedByWork(t *testing.T) {
+	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		trust float64
+		work  bool
+		want  bool
+	}{{1, true, true}, {1, false, false}, {0.2, true, false}} {
+		b := New(Domain, "a.test", Limits{Find: true})
+		b.Remember(now, Memory{Learned: &Learned{Kind: KindConcurrency, Limit: 12}, Trust: c.trust})
+		if c.work {
+			b.Start(now)
+			b.Release()
+			b.Answered(now.Add(time.Second), now, 1, 0)
+		}
+		if l, ok := b.Learned(); ok != c.want || ok && l.Limit != 12 {
+			t.Errorf("trust %v, work %v: %+v, %v", c.trust, c.work, l, ok)
+		}
 	}
 }

@@ -55,10 +55,10 @@ func (w *window) openAt(now time.Time, open int) time.Time {
 	if !w.known || w.left(open) > 0 || !now.Before(w.reset) {
 		return time.Time{}
 	}
-	// A reset is mostly told in whole seconds, rounded up; our own starts tell the end of a sliding window better. That of
-	// one with edges never comes before its reset.
+	// A reset is mostly told in whole seconds, rounded up; our own starts tell the end of a sliding window better, if they
+	// alone have filled it. That of one with edges does not come before its reset then.
 	if w.policy != nil {
-		if end := w.policy.next(); !end.IsZero() && end.Before(w.reset) {
+		if end := w.policy.next(); end.After(w.toldAt) && end.Before(w.reset) {
 			return end
 		}
 	}

@@ -114,7 +114,7 @@ func (m *Machine) holdAgain(cr *credential) {
 	}
 	cr.background.refused()
 	for _, j := range m.jobs {
-		if s := &j.slots; s.cred == cr && s.background {
+		if s := &j.slots; s.cred == cr && s.held && s.background {
 			s.background = false
 			cr.budget.Hold()
 		}

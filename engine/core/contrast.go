@@ -78,6 +78,28 @@ func (m *Machine) contrastRefused(now time.Time, s *slots, domain string) {
 	m.do(Action{Do: Cooled, Cool: CoolChange{Scope: key.Scope, Key: key.Name, Until: now.Add(wait), Full: wait, Cause: cause, Source: string(provider.LayerTarget)}})
 }
 
+// refusedByTarget reports that a target refused, itself or inside a platform's good answer.
+func (m *Machine) refusedByTarget(r *provider.Reply) bool {
+	if r.Layer == provider.LayerTarget && refuses(r.Outcome) {
+		return true
+	}
+	for i := range r.Items {
+		if r.Items[i].Layer == provider.LayerTarget && refuses(r.Items[i].Outcome) {
+			return true
+		}
+	}
+	return false
+}
+
+// probeFailed lets another probe of a key follow after a longer backoff.
+func (m *Machine) probeFailed(now time.Time, key *budget.Budget, s *slots) {
+	kind := kindProvider
+	if s.cred != nil {
+		kind = kindCredential
+	}
+	key.ProbeLost(now, s.probe[kind], m.farthest(key), m.rng)
+}
+
 // contrastAccepted takes a blame back when a domain lets something through while others refuse.
 func (m *Machine) contrastAccepted(now time.Time, s *slots) {
 	c, key := m.keyOf(s)
@@ -85,6 +107,7 @@ func (m *Machine) contrastAccepted(now time.Time, s *slots) {
 		return
 	}
 	key.EndCooldown(now)
+	m.do(Action{Do: Cooled, Cool: CoolChange{Scope: key.Scope, Key: key.Name}})
 	m.tell("info", key.Scope, key.Name, "a domain lets work through: the refusals were the domains' own after all", 0)
 	m.unparkLanes()
 }

@@ -33,6 +33,10 @@ func (m *Machine) dispatch(now time.Time) {
 			m.wakeShared(g.At)
 			continue
 		}
+		if g := m.startGate(now); !g.OK { // picking may have asked for the health of keys
+			m.wakeShared(g.At)
+			return
+		}
 		if !m.affordable(l, 1) {
 			continue
 		}
@@ -58,7 +62,7 @@ func (m *Machine) startGate(now time.Time) budget.Gate {
 		}
 	}
 	if f := &m.cfg.Facts; f.RateLimit > 0 && f.PollsCount {
-		need := min(1+pollsOwed*(len(m.jobs)+1), f.RateLimit) // a tiny window lets one in when it is empty
+		need := min(1+pollsOwed*(m.toPolls+1), f.RateLimit) // a tiny window lets one in when it is empty
 		if left, at := m.ip.Left(now); left < need {
 			return budget.Gate{Why: budget.Quota, At: at}
 		}
@@ -247,6 +251,9 @@ func (m *Machine) putBack(c *Call) {
 		}
 		if t.Attempts > 0 && !t.Hop {
 			m.counts.Retries--
+		}
+		if t.Attempts == 0 {
+			t.FirstTry = time.Time{}
 		}
 		m.front.Return(d, t)
 		m.wakeDomain(d) // its own tasks of this call may have filled it

@@ -90,7 +90,9 @@ func (m *Machine) stuck(now time.Time) {
 		}
 		return // whoever looks may mend the key or top up, and ask for a probe
 	case w.capped:
-		m.end("stopped", "cap")
+		if m.inputOver { // others' work may still come
+			m.end("stopped", "cap")
+		}
 		return
 	default:
 		if m.cfg.Unattended && (m.inputOver || len(m.lookups) > 0) { // the input may wait for a lookup that is held

@@ -17,6 +17,9 @@ func (m *Machine) unasked(now time.Time, c *credential) (g budget.Gate, wait boo
 		return g, false
 	}
 	if c.askUntil.IsZero() {
+		if g := m.exchangeGate(now); !g.OK {
+			return g, true
+		}
 		c.askUntil = now.Add(healthWait)
 		m.askHealth(now, c)
 	}
@@ -52,5 +55,5 @@ func (m *Machine) healthReplied(now time.Time, c *Call, r *provider.Reply) {
 	case provider.Denied, provider.Limited, provider.Busy:
 		blamed, _ = m.blame(now, c, r)
 	}
-	m.conclude(now, s, kindGlobal, kindIP, answered(r.Outcome), blamed)
+	m.conclude(now, s, kindGlobal, kindIP, answered(r.Outcome) || r.Outcome == provider.Denied, blamed)
 }

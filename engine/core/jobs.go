@@ -47,6 +47,7 @@ func (m *Machine) begin(now time.Time, j *Job) {
 	j.handed = now
 	m.jobs[j.ID] = j
 	m.owe(j.slots.lane, 1)
+	m.toPolls++
 	if cr := j.slots.cred; cr != nil {
 		cr.background.jobs++
 		m.freeSlot(&j.slots)
@@ -241,6 +242,7 @@ func (m *Machine) terminal(now time.Time, c *Call, r *provider.Reply) {
 	delete(m.jobs, j.ID)
 	m.unreserve(j.slots.lane, j.worst)
 	m.owe(j.slots.lane, -1)
+	m.toPolls--
 	if r.Outcome == provider.Lost {
 		m.unpriced(j.slots.lane, r, j.worst)
 	}
@@ -300,6 +302,7 @@ func (m *Machine) jobKept(now time.Time, ev JobKept) {
 	j.worst = m.worstEach() * float64(len(j.Tasks))
 	m.reserve(s.lane, j.worst)
 	m.begin(now, j)
+	m.pace.begin(ev.Submitted)
 	// Its last poll may have been a moment ago, and all of them are due at once.
 	next := now.Add(max(m.cfg.Facts.PollFirst, time.Second))
 	next = next.Add(time.Duration(m.rng.Int64N(int64(next.Sub(now)))))

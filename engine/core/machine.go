@@ -76,6 +76,7 @@ type Machine struct {
 	lookups      map[int64]*frontier.Task
 	inputOver    bool
 	capsRequests bool      // the run, or a tenant, has a cap on requests
+	toPolls      int       // jobs that will be polled
 	handsOver    bool      // submits become remote jobs
 	dearest      float64   // most that a task has cost
 	batchCap     int       // tasks of a batch at most, where the platform refused more; zero: its own limit
@@ -179,6 +180,7 @@ func (m *Machine) domainBudget(name string) *budget.Budget {
 func (m *Machine) tenantBudget(name string) *budget.Budget {
 	b := budget.New(budget.Tenant, name, m.cfg.Tenants[name].Limits)
 	b.SetPaused(m.paused[budgetKey{budget.Tenant, name}])
+	m.recall(b)
 	return b
 }
 

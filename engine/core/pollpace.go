@@ -32,13 +32,16 @@ func (m *Machine) pollsCost() bool {
 	return m.cfg.Facts.RateLimit > 0 && m.cfg.Facts.PollsCount || m.capsRequests
 }
 
+// onTime is how late a poll may be so that what it finds tells of the platform.
+const onTime = 5 * time.Second
+
 // leadWait is how long a job is left alone at least while an older one leads and nothing is known.
 const leadWait = 2 * time.Minute
 
 // older is the number of tasks in jobs that were submitted before j.
 func (m *Machine) older(j *Job) (tasks int) {
 	for _, other := range m.jobs {
-		if other != j && (other.Submitted.Before(j.Submitted) || other.Submitted.Equal(j.Submitted) && other.ID < j.ID) {
+		if other != j && other.capped.IsZero() && (other.Submitted.Before(j.Submitted) || other.Submitted.Equal(j.Submitted) && other.ID < j.ID) {
 			tasks += len(other.Tasks)
 		}
 	}
@@ -93,9 +96,12 @@ func (m *Machine) jobEnded(now time.Time, j *Job) {
 		end = j.lastRunning.Add(now.Sub(j.lastRunning) / 2)
 	}
 	took := end.Sub(j.Submitted)
-	if m.pace.took == 0 {
+	switch {
+	case m.pace.took == 0:
 		m.pace.took = took
-	} else {
+	case j.lastRunning.IsZero(): // it was done when it was first asked about: it took less
+		m.pace.took = min(m.pace.took, took) - m.pace.took/32
+	case now.Sub(j.Next) < onTime: // else the time is that of our own waiting for a window
 		m.pace.took += (took - m.pace.took) / 4
 	}
 	if j.brought {

@@ -55,6 +55,7 @@ func (m *Machine) refill(now time.Time) {
 		wants = append(wants, Want{Domain: d.Name, N: n, AfterPriority: d.AfterPriority, AfterID: d.AfterID})
 	}
 	if len(wants) == 0 {
+		m.unparkLanes() // a batch may have waited for what will not be read now
 		return
 	}
 	m.refills++

@@ -29,6 +29,7 @@ type search struct {
 	failed  int     // lookups that brought no answer, in a row
 	rounds  int     // times that the whole list was read in vain
 	worst   float64 // credits reserved
+	owed    bool    // polls are set aside for what it may have become
 
 	call     *Call  // the submit, of this process
 	exchange string // or its exchange, of before a restart
@@ -39,7 +40,8 @@ type search struct {
 func (m *Machine) unknown(now time.Time, c *Call, r *provider.Reply) {
 	if m.cfg.Facts.FindsLost {
 		s := &search{tasks: append([]*frontier.Task(nil), c.Tasks...), targets: append([]provider.Target(nil), c.Targets...), cred: c.slots.cred,
-			sent: c.Sent, page: 1, seen: map[string]bool{}, worst: c.Worst, call: c}
+			sent: c.Sent, page: 1, seen: map[string]bool{}, worst: c.Worst, owed: c.owed, call: c}
+		c.owed = false
 		c.Worst, c.searched = 0, true
 		s.slots = c.slots
 		s.slots.places = append([]place(nil), c.slots.places...)
@@ -119,7 +121,7 @@ func (m *Machine) searched(now time.Time, c *Call, r *provider.Reply) {
 	if r.Outcome == provider.Limited && r.Layer == provider.LayerRate {
 		blamed, _ = m.blame(now, c, r)
 	}
-	m.conclude(now, &c.slots, kindGlobal, kindIP, answered(r.Outcome) || r.Layer == provider.LayerTarget, blamed)
+	m.conclude(now, &c.slots, kindGlobal, kindIP, answered(r.Outcome) || r.Outcome == provider.Denied || r.Layer == provider.LayerTarget, blamed)
 	if !answered(r.Outcome) || r.Outcome == provider.Refused {
 		if s.failed++; s.failed < m.cfg.MaxAttempts {
 			m.wakes.Set(now.Add(budget.Wait(s.failed, m.rng)), frontier.WakeSearch, s)
@@ -209,6 +211,10 @@ func (m *Machine) lostSubmit(now time.Time, ev LostSubmit) {
 // searchEnded settles the intent of a submit that was searched for.
 func (m *Machine) searchEnded(s *search) {
 	m.searches--
+	if s.owed {
+		s.owed = false
+		m.owe(s.slots.lane, -1)
+	}
 	m.do(Action{Do: Settle, Call: s.call, Exchange: s.exchange})
 }
 

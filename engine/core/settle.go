@@ -232,6 +232,9 @@ func (m *Machine) notSent(now time.Time, c *Call) {
 		if t.Attempts > 0 && !t.Hop {
 			m.counts.Retries--
 		}
+		if t.Attempts == 0 {
+			t.FirstTry = time.Time{}
+		}
 		m.front.Return(m.home(t), t)
 	}
 }

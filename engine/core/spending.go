@@ -146,6 +146,10 @@ func (m *Machine) pollable(now time.Time, j *Job) bool {
 			kept := j.slots
 			j.slots.held = false
 			m.owe(j.slots.lane, -1)
+			m.toPolls--
+			if cr := j.slots.cred; cr != nil {
+				cr.background.jobs--
+			}
 			m.unreserve(j.slots.lane, j.worst)
 			m.assume(j.slots.lane, j.worst)
 			m.unparkLanes()

@@ -35,7 +35,7 @@ func (m *Machine) learnTarget(now time.Time, c *Call, s *slots, p *place, t *fro
 		m.park(d, budget.Gate{Why: budget.Cooldown, At: until})
 		m.contrastRefused(now, s, d.Name)
 	case provider.Blocked:
-		probe, held := p.probe != 0, b.State(now) == budget.Cooling
+		probe, held := b.IsProbe(p.probe), b.State(now) == budget.Cooling
 		m.unresolved(now, p, false)
 		// What was in flight when the hold began belongs to it. Each probe that is refused access again doubles it: a site
 		// that does not want us is asked ever more rarely.
@@ -55,8 +55,9 @@ func (m *Machine) learnTarget(now time.Time, c *Call, s *slots, p *place, t *fro
 			b.Good()
 			m.contrastAccepted(now, s)
 		}
+		tested := b.IsProbe(p.probe)
 		b.Answered(now, s.sent, p.n, p.probe)
-		if p.probe != 0 {
+		if st := b.State(now); tested && st != budget.Cooling && st != budget.Probing {
 			m.tell("info", budget.Domain, d.Name, "the probe was answered: reopening in steps", t.ID)
 			m.do(Action{Do: Cooled, Cool: CoolChange{Scope: budget.Domain, Key: d.Name}})
 		}
