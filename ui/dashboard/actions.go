@@ -56,6 +56,8 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		m.show(screen.Budgets)
 	case keys.ShowTasks:
 		m.show(screen.Tasks)
+	case keys.ShowLetters:
+		m.show(screen.Letters)
 	case keys.Open:
 		m.open()
 	case keys.Scope:

@@ -81,7 +81,7 @@ func (m *Model) answered(msg rowsMsg) {
 	a := &m.asking
 	a.out, a.took = false, msg.took
 	now := m.browse.Ask(a.ask.Run, m.tab, 1)
-	if asked := a.ask; asked.Tab != now.Tab || asked.State != now.State || asked.Domain != now.Domain || asked.Text != now.Text {
+	if asked := a.ask; asked.Tab != now.Tab || asked.State != now.State || asked.Domain != now.Domain || asked.Text != now.Text || asked.ByDomain != now.ByDomain || asked.Group != now.Group {
 		a.due = true
 		return
 	}
@@ -113,6 +113,7 @@ func (m *Model) doRows(action keys.Action) bool {
 		keys.Down: 1, keys.Up: -1, keys.HalfDown: half, keys.HalfUp: -half, keys.PageDown: page, keys.PageUp: -page, keys.Bottom: atOnce, keys.Top: -atOnce,
 	}[action]
 	switch {
+	case m.tab == screen.Letters && m.doLetters(action, by):
 	case by != 0:
 		m.browse.MoveRow(m.shownRows, m.tab, by, page)
 		m.wantRows(false)
@@ -139,6 +140,9 @@ func (m *Model) backRows() bool {
 	case b.Open:
 		b.Open = false
 		return true
+	case m.tab == screen.Letters && b.Letters:
+		b.Letters = false
+		return true
 	case b.Texts[m.tab] != "":
 		b.Texts[m.tab] = ""
 	case m.tab == screen.Tasks && b.Domain != "":
@@ -154,6 +158,9 @@ func (m *Model) backRows() bool {
 func (m *Model) noRow(action keys.Action) string {
 	switch action {
 	case keys.Open, keys.Copy:
+		if action == keys.Open && m.tab == screen.Letters && !m.browse.Letters {
+			return ""
+		}
 		if m.browse.ChosenTask(m.shownRows, m.tab) == nil {
 			return "there is no row"
 		}

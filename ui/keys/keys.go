@@ -20,6 +20,7 @@ const (
 	ShowOverview Action = "overview"
 	ShowBudgets  Action = "budgets"
 	ShowTasks    Action = "tasks"
+	ShowLetters  Action = "dead letters"
 	Scope        Action = "scope"     // of the budgets shown
 	Diagnosis    Action = "diagnosis" // open it; in it: close it
 	Open         Action = "open"      // in a dialog: press the button; in a text field: take what was typed
@@ -34,6 +35,8 @@ const (
 	LimitUp     Action = "limit up"
 	EndCooldown Action = "end cooldown"
 	Probe       Action = "one probe" // of the selected key or account
+	Requeue     Action = "requeue"
+	RequeueAll  Action = "requeue all" // of the cause, or of the domain
 	Undo        Action = "undo"
 	Copy        Action = "copy"
 
@@ -72,6 +75,7 @@ const (
 	Domains   Mode = "domains"        // the Budgets screen with the domains
 	Shared    Mode = "shared budgets" // the Budgets screen with the budgets that are no domain's
 	Tasks     Mode = "tasks"
+	Letters   Mode = "dead letters"
 	HelpMode  Mode = "help"   // the help, which is also a search field
 	FilterRow Mode = "filter" // a text field
 	Diagnosed Mode = "diagnosis"
@@ -81,7 +85,7 @@ const (
 
 // Modes returns all modes.
 func Modes() []Mode {
-	return []Mode{Overview, Domains, Shared, Tasks, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
+	return []Mode{Overview, Domains, Shared, Tasks, Letters, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
 }
 
 // Group is a heading in the help.

@@ -60,6 +60,9 @@ func TestGoldenFrames(t *testing.T) {
 		}},
 		{"tasks", Tasks, pictures()["a task"]},
 		{"task", Tasks, pictures()["all of a task"]},
+		{"letters", Letters, pictures()["letters"]},
+		{"letter", Letters, pictures()["a letter"]},
+		{"requeue", Letters, pictures()["requeue?"]},
 		{"help", Budgets, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
 		{"stopped", Overview, pictures()["stopped"]},
 		{"norun", Overview, pictures()["empty"]},
@@ -81,10 +84,14 @@ func TestGoldenFrames(t *testing.T) {
 					mode = keys.Shared
 				case c.tab == Tasks:
 					mode = keys.Tasks
+				case c.tab == Letters:
+					mode = keys.Letters
 				}
 				switch p.Over.(type) {
 				case *Help:
 					mode = keys.HelpMode
+				case *Question:
+					mode = keys.Dialog
 				case *diagnosis:
 					mode = keys.Diagnosed
 				}

@@ -15,6 +15,9 @@ type Ask struct {
 	State  storage.TaskState // Tasks: of this state; empty: of all
 	Domain string            // Tasks: of this domain; empty: of all
 	Text   string            // a part of what the row says; empty: all
+	// Letters: grouped by domain rather than cause, and those of which group; empty: of the largest.
+	ByDomain bool
+	Group    string
 	// Around is the row under the cursor; Before and After are how many are wanted on its sides.
 	storage.Window
 }
@@ -24,13 +27,25 @@ type Rows struct {
 	Tasks    storage.Rows[storage.TaskRow]
 	Chosen   int64             // the task whose attempts these are; zero: none
 	Attempts []storage.Attempt // of it, the latest
+	Groups   []storage.DeadGroup
+	Group    string // whose letters Tasks are
+
+	// As the engine names them: what an act carries.
+	Domains   []string // of Tasks
+	GroupKeys []string // of Groups
 }
 
 // TakeRows cleans every text of an answer that came from outside.
 func TakeRows(r Rows) *Rows {
-	r.Tasks.Rows = slices.Clone(r.Tasks.Rows)
+	r.Groups, r.GroupKeys = slices.Clone(r.Groups), make([]string, len(r.Groups))
+	for i := range r.Groups {
+		r.GroupKeys[i], r.Groups[i].Key = r.Groups[i].Key, name(r.Groups[i].Key)
+	}
+	r.Group = name(r.Group)
+	r.Tasks.Rows, r.Domains = slices.Clone(r.Tasks.Rows), make([]string, len(r.Tasks.Rows))
 	for i := range r.Tasks.Rows {
 		t := &r.Tasks.Rows[i]
+		r.Domains[i] = t.Domain
 		t.URL, t.Domain, t.Tenant, t.HopURL = text(t.URL), name(t.Domain), name(t.Tenant), text(t.HopURL)
 		t.State, t.Reason, t.Error, t.WaitsFor = storage.TaskState(name(string(t.State))), name(t.Reason), text(t.Error), name(t.WaitsFor)
 		if t.Last != nil {
@@ -47,6 +62,14 @@ func TakeRows(r Rows) *Rows {
 		a.BodySample = []byte(text(string(a.BodySample)))
 	}
 	return &r
+}
+
+// DomainOf is the domain of a row, as the engine names it.
+func (r *Rows) DomainOf(task int64) string {
+	if i := slices.Index(r.ids(Tasks), task); i >= 0 {
+		return r.Domains[i]
+	}
+	return ""
 }
 
 // TaskAt is the task under a cursor that was put on a number: that one, else the next, else the last; zero: there is none.
@@ -101,7 +124,13 @@ type Browse struct {
 	Picks  [TabCount]Pick
 	Texts  [TabCount]string // what is searched for on each screen
 	Open   bool             // the detail has the whole screen
-	Fault  string           // why the rows could not be read
+
+	ByDomain bool             // dead letters are grouped by domain rather than by cause
+	Group    string           // the chosen group, as the engine names it
+	Letters  bool             // the keys move over the letters of the group
+	Tags     map[int64]string // the tagged letters, with the domains that they belong to
+
+	Fault string // why the rows could not be read
 }
 
 // taskStates are the states that the Tasks screen shows one at a time, in the order of a task's way; empty: all.
@@ -118,7 +147,7 @@ func (b *Browse) TurnState(by int) {
 
 // ids are the numbers of the rows.
 func (r *Rows) ids(tab Tab) []int64 {
-	if r == nil || tab != Tasks {
+	if r == nil || tab != Tasks && tab != Letters {
 		return nil
 	}
 	list := make([]int64, len(r.Tasks.Rows))
@@ -144,8 +173,11 @@ func (b *Browse) ChosenTask(r *Rows, tab Tab) *storage.TaskRow {
 func (b *Browse) Ask(run int64, tab Tab, h int) Ask {
 	side := max(4*h, 100)
 	a := Ask{Run: run, Tab: tab, Text: b.Texts[tab], Window: storage.Window{Around: b.Picks[tab].ID, Before: side, After: side}}
-	if tab == Tasks {
+	switch tab {
+	case Tasks:
 		a.State, a.Domain = b.State, b.Domain
+	case Letters:
+		a.State, a.ByDomain, a.Group = storage.TaskDead, b.ByDomain, b.Group
 	}
 	return a
 }

@@ -284,7 +284,7 @@ func outcomeRole(outcome string) themes.Role {
 
 // taskFoot is the task under the cursor in two lines, for the smallest screens.
 func (p *Picture) taskFoot(w int) []string {
-	t := p.Browse.ChosenTask(p.Shown, Tasks)
+	t := p.Browse.ChosenTask(p.Shown, p.Tab)
 	if t == nil {
 		return []string{widget.Blank(w), widget.Blank(w)}
 	}

@@ -73,3 +73,26 @@ func HostileTasks() ([]storage.TaskRow, []storage.Attempt) {
 	}
 	return tasks, attempts
 }
+
+// Groups are the dead letters of the normal run by cause.
+func Groups() []storage.DeadGroup {
+	g := func(key string, tasks, others int64, first, last int) storage.DeadGroup {
+		return storage.DeadGroup{Key: key, Tasks: tasks, Others: others, First: ago(first), Last: ago(last)}
+	}
+	return []storage.DeadGroup{
+		g("blocked", 9, 1, 1669, 29), g("attempts", 6, 3, 2360, 358), g("not_found", 5, 2, 2741, 1805), g("deadline", 2, 1, 1195, 1048), g("too_large", 1, 1, 700, 700),
+	}
+}
+
+// DeadLetters are those that were blocked.
+func DeadLetters() []storage.TaskRow {
+	var rows []storage.TaskRow
+	for i, path := range []string{"/rates", "/rates/history", "/branches", "/offers?page=2", "/offers"} {
+		t := storage.TaskRow{UpdatedAt: ago(600 - 140*i), Reason: "blocked", Error: "403: a challenge page"}
+		t.ID, t.State, t.Domain, t.URL, t.CreatedAt = 88_600+int64(i)*75, storage.TaskDead, "bank-h.example", "https://bank-h.example"+path, ago(2000-20*i)
+		t.Tries, t.Attempts, t.FirstTryAt = 1, 1, ago(700)
+		t.Last = &storage.Answer{Outcome: "blocked", Layer: "target", HTTPStatus: 403, Elapsed: 200 * time.Millisecond}
+		rows = append(rows, t)
+	}
+	return rows
+}
