@@ -25,6 +25,17 @@ type rowsOf struct{ store *storage.Store }
 func (r rowsOf) Read(ctx context.Context, ask screen.Ask) (screen.Rows, error) {
 	var out screen.Rows
 	var err error
+	if ask.Tab == screen.Events {
+		q := storage.EventQuery{Run: ask.Run, Text: ask.Text, Window: ask.Window}
+		switch ask.Level {
+		case "warn":
+			q.Levels = []string{"warn", "error"}
+		case "error":
+			q.Levels = []string{"error"}
+		}
+		out.Events, err = r.store.EventRows(ctx, q)
+		return out, err
+	}
 	if ask.Tab == screen.Letters {
 		if out.Groups, err = r.store.DeadGroups(ctx, ask.Run, ask.ByDomain, groupsRead); err != nil || len(out.Groups) == 0 {
 			return out, err

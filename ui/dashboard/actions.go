@@ -58,6 +58,8 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		m.show(screen.Tasks)
 	case keys.ShowLetters:
 		m.show(screen.Letters)
+	case keys.ShowEvents:
+		m.show(screen.Events)
 	case keys.Open:
 		m.open()
 	case keys.Scope:

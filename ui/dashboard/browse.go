@@ -81,7 +81,7 @@ func (m *Model) answered(msg rowsMsg) {
 	a := &m.asking
 	a.out, a.took = false, msg.took
 	now := m.browse.Ask(a.ask.Run, m.tab, 1)
-	if asked := a.ask; asked.Tab != now.Tab || asked.State != now.State || asked.Domain != now.Domain || asked.Text != now.Text || asked.ByDomain != now.ByDomain || asked.Group != now.Group {
+	if asked := a.ask; asked.Tab != now.Tab || asked.State != now.State || asked.Domain != now.Domain || asked.Text != now.Text || asked.ByDomain != now.ByDomain || asked.Group != now.Group || asked.Level != now.Level {
 		a.due = true
 		return
 	}
@@ -114,6 +114,7 @@ func (m *Model) doRows(action keys.Action) bool {
 	}[action]
 	switch {
 	case m.tab == screen.Letters && m.doLetters(action, by):
+	case m.tab == screen.Events && m.doEvents(action):
 	case by != 0:
 		m.browse.MoveRow(m.shownRows, m.tab, by, page)
 		m.wantRows(false)
@@ -156,6 +157,9 @@ func (m *Model) backRows() bool {
 
 // noRow tells why an action on the rows can do nothing now.
 func (m *Model) noRow(action keys.Action) string {
+	if m.tab == screen.Events {
+		return m.noEvent(action)
+	}
 	switch action {
 	case keys.Open, keys.Copy:
 		if action == keys.Open && m.tab == screen.Letters && !m.browse.Letters {
@@ -163,6 +167,48 @@ func (m *Model) noRow(action keys.Action) string {
 		}
 		if m.browse.ChosenTask(m.shownRows, m.tab) == nil {
 			return "there is no row"
+		}
+	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom:
+		if m.shownRows == nil {
+			return "the rows are not read yet"
+		}
+	}
+	return ""
+}
+
+// doEvents carries out what concerns the events; false: the action is about any rows.
+func (m *Model) doEvents(action keys.Action) bool {
+	b := &m.browse
+	switch action {
+	case keys.Follow:
+		b.Follow()
+		m.wantRows(false)
+	case keys.Level:
+		b.TurnLevel()
+		m.wantRows(true)
+	case keys.Faults:
+		b.OnlyErrors()
+		m.wantRows(true)
+	case keys.Open:
+		b.Domain, b.State, b.Texts[screen.Tasks] = "", "", ""
+		b.Picks[screen.Tasks] = screen.Pick{ID: b.ChosenEvent(m.shownRows).Task}
+		m.show(screen.Tasks)
+	default:
+		return false
+	}
+	return true
+}
+
+// noEvent tells why an action on the events can do nothing now.
+func (m *Model) noEvent(action keys.Action) string {
+	e := m.browse.ChosenEvent(m.shownRows)
+	switch action {
+	case keys.Open, keys.Copy:
+		switch {
+		case e == nil:
+			return "there is no row"
+		case action == keys.Open && e.Task == 0:
+			return "this event is about no single task"
 		}
 	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom:
 		if m.shownRows == nil {

@@ -161,6 +161,7 @@ func New(source Source, opt Options) *Model {
 		wishes: make(map[string]wish), yours: make(map[string]int), data: screen.Take(nil),
 	}
 	m.start, m.changedAt = m.now, m.now
+	m.browse.Follow()
 	m.list.Tags = make(map[string]view.DomainRow)
 	m.profile = themes.Detect(opt.Getenv)
 	if opt.NoColor {

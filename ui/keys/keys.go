@@ -21,6 +21,7 @@ const (
 	ShowBudgets  Action = "budgets"
 	ShowTasks    Action = "tasks"
 	ShowLetters  Action = "dead letters"
+	ShowEvents   Action = "events"
 	Scope        Action = "scope"     // of the budgets shown
 	Diagnosis    Action = "diagnosis" // open it; in it: close it
 	Open         Action = "open"      // in a dialog: press the button; in a text field: take what was typed
@@ -45,6 +46,8 @@ const (
 	Previous Action = "previous"
 	Faults   Action = "faults"
 	Alerts   Action = "alerts"
+	Follow   Action = "follow" // the newest event
+	Level    Action = "level"  // the least level shown
 	Sort     Action = "sort"
 	Reverse  Action = "reverse"
 
@@ -76,6 +79,7 @@ const (
 	Shared    Mode = "shared budgets" // the Budgets screen with the budgets that are no domain's
 	Tasks     Mode = "tasks"
 	Letters   Mode = "dead letters"
+	Events    Mode = "events"
 	HelpMode  Mode = "help"   // the help, which is also a search field
 	FilterRow Mode = "filter" // a text field
 	Diagnosed Mode = "diagnosis"
@@ -85,7 +89,7 @@ const (
 
 // Modes returns all modes.
 func Modes() []Mode {
-	return []Mode{Overview, Domains, Shared, Tasks, Letters, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
+	return []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
 }
 
 // Group is a heading in the help.

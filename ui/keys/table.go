@@ -1,11 +1,11 @@
 package keys
 
 var (
-	everywhere = []Mode{Overview, Domains, Shared, Tasks, Letters, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
-	screens    = []Mode{Overview, Domains, Shared, Tasks, Letters}
+	everywhere = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
+	screens    = []Mode{Overview, Domains, Shared, Tasks, Letters, Events}
 	acting     = []Mode{Overview, Domains, Shared}
-	rows       = []Mode{Overview, Domains, Shared, Tasks, Letters, Menu}
-	lists      = []Mode{Overview, Domains, Shared, Tasks, Letters, Diagnosed, Menu}
+	rows       = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Menu}
+	lists      = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, Menu}
 	texts      = []Mode{HelpMode, FilterRow}
 	domains    = []Mode{Domains}
 	tagged     = []Mode{Domains, Letters}
@@ -25,8 +25,8 @@ var table = []Binding{
 	{Action: Up, Keys: []string{"up"}, Modes: texts, Group: GroupMove, Help: "line up"},
 	{Action: HalfDown, Keys: []string{"ctrl+d"}, Modes: lists, Group: GroupMove, Help: "half a page down", Synonyms: []string{"scroll"}},
 	{Action: HalfUp, Keys: []string{"ctrl+u"}, Modes: lists, Group: GroupMove, Help: "half a page up", Synonyms: []string{"scroll"}},
-	{Action: PageDown, Keys: []string{"pgdown"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
-	{Action: PageUp, Keys: []string{"pgup"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
+	{Action: PageDown, Keys: []string{"pgdown"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
+	{Action: PageUp, Keys: []string{"pgup"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
 	{Action: Top, Keys: []string{"g", "home"}, Modes: lists, Group: GroupMove, Help: "first line", Synonyms: []string{"begin", "start"}},
 	{Action: Bottom, Keys: []string{"G", "end"}, Modes: lists, Group: GroupMove, Help: "last line", Synonyms: []string{"finish"}},
 	{Action: ColumnsLeft, Keys: []string{"h", "left"}, Modes: domains, Group: GroupMove, Help: "columns to the left", Synonyms: []string{"scroll", "sideways"}},
@@ -50,6 +50,7 @@ var table = []Binding{
 	{Action: ShowBudgets, Keys: []string{"2"}, Modes: screens, Group: GroupMove, Help: "budgets", Synonyms: []string{"screen", "tab", "domains", "hosts", "sites", "limits"}},
 	{Action: ShowTasks, Keys: []string{"3"}, Modes: screens, Group: GroupMove, Help: "tasks", Synonyms: []string{"screen", "tab", "urls", "attempts", "timeline"}},
 	{Action: ShowLetters, Keys: []string{"4"}, Modes: screens, Group: GroupMove, Help: "dead letters", Synonyms: []string{"screen", "tab", "failed", "errors", "given up"}},
+	{Action: ShowEvents, Keys: []string{"5"}, Modes: screens, Group: GroupMove, Help: "events", Synonyms: []string{"screen", "tab", "log", "messages"}},
 	{Action: Scope, Keys: []string{"B"}, Modes: screens, Group: GroupMove, Help: "budgets of the next scope: domain, credential, account, tenant, platform",
 		Synonyms: []string{"keys", "accounts", "tenants", "provider", "group"}, Label: "Scope", Rank: 6},
 	{Action: Diagnosis, Keys: []string{"i"}, Modes: screens, Group: GroupMove, Help: "diagnosis: what holds the run back, on which evidence, and what helps",
@@ -63,6 +64,8 @@ var table = []Binding{
 		Label: "All of it", Rank: 4},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Letters}, Group: GroupMove, Help: "the letters of the group; on one: all that happened to it", Synonyms: []string{"select", "details", "zoom"},
 		Label: "Open", Rank: 5},
+	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Events}, Group: GroupMove, Help: "the task that the event is about", Synonyms: []string{"select", "details"},
+		Label: "Task", Rank: 6},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Menu}, Group: GroupMove, Help: "choose", Label: "Choose", Rank: 1},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{HelpMode}, Group: GroupMove, Help: "do what the line says", Label: "Do it", Rank: 2},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{FilterRow}, Group: GroupMove, Help: "keep the filter", Label: "Keep", Rank: 1},
@@ -94,6 +97,14 @@ var table = []Binding{
 	{Action: Copy, Keys: []string{"y"}, Modes: screens, Group: GroupAct, Help: "copy the row", Synonyms: []string{"yank", "clipboard"},
 		Label: "Copy", Rank: 13},
 
+	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: []Mode{Events}, Group: GroupFind, Help: "search: a part of the key or the text",
+		Synonyms: []string{"filter", "find", "grep"}, Label: "Search", Rank: 2},
+	{Action: Follow, Keys: []string{"f"}, Modes: []Mode{Events}, Group: GroupFind, Help: "follow the newest event", Synonyms: []string{"tail", "live", "scroll"},
+		Label: "Follow", Rank: 3},
+	{Action: Level, Keys: []string{"L"}, Modes: []Mode{Events}, Group: GroupFind, Help: "the least level shown: all, warnings, errors", Synonyms: []string{"severity", "filter"},
+		Label: "Level", Rank: 4},
+	{Action: Faults, Keys: []string{"!"}, Modes: []Mode{Events}, Group: GroupFind, Help: "errors only, or everything", Synonyms: []string{"errors", "problems"},
+		Label: "Errors", Rank: 7},
 	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: []Mode{Tasks, Letters}, Group: GroupFind, Help: "search: a part of the URL",
 		Synonyms: []string{"filter", "find", "grep"}, Label: "Search", Rank: 2},
 	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: paned, Group: GroupFind, Help: "filter: word, !word not, /re/ pattern",
@@ -116,7 +127,7 @@ var table = []Binding{
 	{Action: RangeLonger, Keys: []string{"+"}, Modes: overview, Group: GroupScreen, Help: "longer chart range", Synonyms: []string{"time", "history"}},
 	{Action: RangeShorter, Keys: []string{"-"}, Modes: overview, Group: GroupScreen, Help: "shorter chart range", Synonyms: []string{"time", "history"}},
 	{Action: Zoom, Keys: []string{"z"}, Modes: paned, Group: GroupScreen, Help: "zoom the pane to the whole screen", Synonyms: []string{"maximise", "expand", "full"}},
-	{Action: Detail, Keys: []string{"|"}, Modes: []Mode{Domains, Shared, Tasks, Letters}, Group: GroupScreen, Help: "detail pane on or off", Synonyms: []string{"split", "preview"}},
+	{Action: Detail, Keys: []string{"|"}, Modes: []Mode{Domains, Shared, Tasks, Letters, Events}, Group: GroupScreen, Help: "detail pane on or off", Synonyms: []string{"split", "preview"}},
 	{Action: Wide, Keys: []string{"w"}, Modes: domains, Group: GroupScreen, Help: "wide or usual columns", Synonyms: []string{"more", "columns"}},
 	{Action: NextTheme, Keys: []string{"t"}, Modes: screens, Group: GroupScreen, Help: "next theme", Synonyms: []string{"colour", "color", "dark", "light"},
 		Label: "Theme", Rank: 14},

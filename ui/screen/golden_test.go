@@ -63,6 +63,8 @@ func TestGoldenFrames(t *testing.T) {
 		{"letters", Letters, pictures()["letters"]},
 		{"letter", Letters, pictures()["a letter"]},
 		{"requeue", Letters, pictures()["requeue?"]},
+		{"events", Events, pictures()["events"]},
+		{"event", Events, pictures()["an event"]},
 		{"help", Budgets, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
 		{"stopped", Overview, pictures()["stopped"]},
 		{"norun", Overview, pictures()["empty"]},
@@ -86,6 +88,8 @@ func TestGoldenFrames(t *testing.T) {
 					mode = keys.Tasks
 				case c.tab == Letters:
 					mode = keys.Letters
+				case c.tab == Events:
+					mode = keys.Events
 				}
 				switch p.Over.(type) {
 				case *Help:

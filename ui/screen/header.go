@@ -107,7 +107,7 @@ func (p *Picture) tabs(class Class) string {
 	if f.Counts.Dead > 0 {
 		dead += " " + countIn(f.Counts.Dead, 6)
 	}
-	for i, title := range []string{"1 Overview", budgets, tasks, dead} {
+	for i, title := range []string{"1 Overview", budgets, tasks, dead, "5 Events"} {
 		if Tab(i) == p.Tab {
 			l.Strong(true).Text(themes.Focus, g.TabLeft+title+g.TabRight).Strong(false)
 		} else {

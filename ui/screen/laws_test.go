@@ -149,6 +149,21 @@ func pictures() map[string]func(*Picture) {
 			deadLetters(p)
 			p.Over = p.RequeueQuestion()
 		},
+		"events": func(p *Picture) {
+			p.Shown = TakeRows(Rows{Events: storage.Rows[storage.Event]{Rows: sample.Log(), First: true, Last: true}})
+			p.Browse.Follow()
+		},
+		"an event": func(p *Picture) {
+			p.Shown = TakeRows(Rows{Events: storage.Rows[storage.Event]{Rows: sample.Log(), First: true, Last: true}})
+			p.Browse.Picks[Events].ID, p.Browse.Since, p.Browse.Texts[Events] = 41_060, 41_060, "a"
+		},
+		"hostile events": func(p *Picture) {
+			rows := sample.Log()
+			for i := range rows {
+				rows[i].Key, rows[i].Text, rows[i].Level, rows[i].Scope = "\x1b[2J日本", "\u202e\x9b6n\x00\r\n"+strings.Repeat("日本語", 200), "\x1b]0;x\x07", "\xff"
+			}
+			p.Shown = TakeRows(Rows{Events: storage.Rows[storage.Event]{Rows: rows}})
+		},
 		"rows not read":            func(p *Picture) { p.Shown = nil },
 		"rows that cannot be read": func(p *Picture) { p.Shown, p.Browse.Fault = nil, "disk I/O error" },
 		"no rows": func(p *Picture) {
@@ -248,7 +263,7 @@ func TestEverySizeFromOneCell(t *testing.T) {
 	for _, c := range []struct {
 		tab     Tab
 		prepare string
-	}{{Overview, "detail"}, {Budgets, "detail"}, {Budgets, "keys"}, {Overview, "diagnosis"}, {Budgets, "help"}, {Tasks, "a task"}, {Tasks, "all of a task"}, {Letters, "a letter"}} {
+	}{{Overview, "detail"}, {Budgets, "detail"}, {Budgets, "keys"}, {Overview, "diagnosis"}, {Budgets, "help"}, {Tasks, "a task"}, {Tasks, "all of a task"}, {Letters, "a letter"}, {Events, "an event"}} {
 		for w := 1; w <= 200; w++ {
 			for h := 1; h <= 70; h++ {
 				// Every size below the full one, above it each third: the layout only grows there.

@@ -15,6 +15,7 @@ type Ask struct {
 	State  storage.TaskState // Tasks: of this state; empty: of all
 	Domain string            // Tasks: of this domain; empty: of all
 	Text   string            // a part of what the row says; empty: all
+	Level  string            // Events: of this level and above; empty: of all
 	// Letters: grouped by domain rather than cause, and those of which group; empty: of the largest.
 	ByDomain bool
 	Group    string
@@ -29,6 +30,7 @@ type Rows struct {
 	Attempts []storage.Attempt // of it, the latest
 	Groups   []storage.DeadGroup
 	Group    string // whose letters Tasks are
+	Events   storage.Rows[storage.Event]
 
 	// As the engine names them: what an act carries.
 	Domains   []string // of Tasks
@@ -53,6 +55,11 @@ func TakeRows(r Rows) *Rows {
 			last.Outcome, last.Layer = name(last.Outcome), name(last.Layer)
 			t.Last = &last
 		}
+	}
+	r.Events.Rows = slices.Clone(r.Events.Rows)
+	for i := range r.Events.Rows {
+		e := &r.Events.Rows[i]
+		e.Level, e.Scope, e.Key, e.Text = name(e.Level), name(e.Scope), name(e.Key), text(e.Text)
 	}
 	r.Attempts = slices.Clone(r.Attempts)
 	for i := range r.Attempts {
@@ -130,6 +137,9 @@ type Browse struct {
 	Letters  bool             // the keys move over the letters of the group
 	Tags     map[int64]string // the tagged letters, with the domains that they belong to
 
+	Level string // the least level of the events shown; empty: all
+	Since int64  // the newest event when the cursor left it
+
 	Fault string // why the rows could not be read
 }
 
@@ -147,8 +157,15 @@ func (b *Browse) TurnState(by int) {
 
 // ids are the numbers of the rows.
 func (r *Rows) ids(tab Tab) []int64 {
-	if r == nil || tab != Tasks && tab != Letters {
+	if r == nil || !tab.OfRows() {
 		return nil
+	}
+	if tab == Events {
+		list := make([]int64, len(r.Events.Rows))
+		for i := range list {
+			list[i] = r.Events.Rows[i].ID
+		}
+		return list
 	}
 	list := make([]int64, len(r.Tasks.Rows))
 	for i := range list {
@@ -158,12 +175,20 @@ func (r *Rows) ids(tab Tab) []int64 {
 }
 
 // MoveRow moves the cursor of a screen of rows; h is how many are in sight.
-func (b *Browse) MoveRow(r *Rows, tab Tab, by, h int) { b.Picks[tab].Move(r.ids(tab), by, h) }
+func (b *Browse) MoveRow(r *Rows, tab Tab, by, h int) {
+	followed := b.Follows()
+	b.Picks[tab].Move(r.ids(tab), by, h)
+	if tab == Events {
+		b.settleFollow(r, followed)
+	}
+}
 
 // ChosenTask is the task under the cursor of a screen; nil: there is none.
 func (b *Browse) ChosenTask(r *Rows, tab Tab) *storage.TaskRow {
-	ids := r.ids(tab)
-	if i := b.Picks[tab].at(ids); i >= 0 {
+	if tab == Events {
+		return nil
+	}
+	if i := b.Picks[tab].at(r.ids(tab)); i >= 0 {
 		return &r.Tasks.Rows[i]
 	}
 	return nil
@@ -176,6 +201,8 @@ func (b *Browse) Ask(run int64, tab Tab, h int) Ask {
 	switch tab {
 	case Tasks:
 		a.State, a.Domain = b.State, b.Domain
+	case Events:
+		a.Level = b.Level
 	case Letters:
 		a.State, a.ByDomain, a.Group = storage.TaskDead, b.ByDomain, b.Group
 	}
