@@ -33,6 +33,7 @@ type asking struct {
 	due    bool   // another is to be put
 	at     time.Time
 	took   time.Duration
+	seq    uint64 // of the frame on show when it was put
 	shown  uint64 // number of the question whose answer is drawn
 	ask    screen.Ask
 }
@@ -65,7 +66,7 @@ func (m *Model) question() tea.Cmd {
 		return nil
 	}
 	a.number++
-	a.due, a.out, a.at, a.ask = false, true, m.now, m.browse.Ask(m.data.Frame.Run.ID, m.tab, m.rows())
+	a.due, a.out, a.at, a.seq, a.ask = false, true, m.now, m.seq, m.browse.Ask(m.data.Frame.Run.ID, m.tab, m.rows())
 	number, ask, reader, now := a.number, a.ask, m.opt.Rows, m.opt.Now
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), rowsWithin)
@@ -93,14 +94,14 @@ func (m *Model) answered(msg rowsMsg) {
 	m.changed()
 }
 
-// rereadRows asks again for what may have changed.
+// rereadRows asks again for what may have changed: once more after the last frame of a run, and not after that.
 func (m *Model) rereadRows() {
 	a := &m.asking
 	if !m.tab.OfRows() || a.out {
 		return
 	}
 	first := m.shownRows == nil && m.browse.Fault == ""
-	if first || m.data.Frame.Live && m.now.Sub(a.at) >= max(rowsEvery, rowsShare*a.took) {
+	if first || (m.data.Frame.Live || a.seq != m.seq) && m.now.Sub(a.at) >= max(rowsEvery, rowsShare*a.took) {
 		a.due = true
 	}
 }
@@ -168,10 +169,6 @@ func (m *Model) noRow(action keys.Action) string {
 		if m.browse.ChosenTask(m.shownRows, m.tab) == nil {
 			return "there is no row"
 		}
-	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom:
-		if m.shownRows == nil {
-			return "the rows are not read yet"
-		}
 	}
 	return ""
 }
@@ -209,10 +206,6 @@ func (m *Model) noEvent(action keys.Action) string {
 			return "there is no row"
 		case action == keys.Open && e.Task == 0:
 			return "this event is about no single task"
-		}
-	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom:
-		if m.shownRows == nil {
-			return "the rows are not read yet"
 		}
 	}
 	return ""

@@ -177,8 +177,12 @@ func TestQuestionsAreNumbered(t *testing.T) {
 	if n := len(s.asked) - before; n < 2 || n > 4 {
 		t.Errorf("%d questions in three seconds", n)
 	}
+	before = len(s.asked)
 	d.source.change(func(f *view.Frame) { f.Live = false })
-	d.advance(time.Second)
+	d.advance(2 * time.Second)
+	if n := len(s.asked) - before; n != 1 {
+		t.Errorf("%d questions when the run ended", n)
+	}
 	before = len(s.asked)
 	d.advance(5 * time.Second)
 	d.advance(5 * time.Second)
