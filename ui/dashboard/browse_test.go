@@ -191,6 +191,24 @@ func TestQuestionsAreNumbered(t *testing.T) {
 	}
 }
 
+// TestMovesFromAnEndThatHasNotCome: g or G, and an arrow before the answer, must not land in the rows of where one was.
+func TestMovesFromAnEndThatHasNotCome(t *testing.T) {
+	for key, want := range map[string]string{"g": "Task 1 ", "G": "Task 5,000 "} {
+		s := million(5000)
+		d := onTasks(t, s, 120, 36, "/", "2", "5", "enter", "j", "j", "esc")
+		d.m.browse.Picks[screen.Tasks].ID = 2500
+		d.m.wantRows(false)
+		d.advance(100 * time.Millisecond)
+		d.sees("Task 2,500 ")
+		d.hold = true
+		d.press(key, "j", "k", "k", "j")
+		d.hold = false
+		d.release()
+		d.drawn()
+		d.sees(want)
+	}
+}
+
 func TestRowsThatCannotBeRead(t *testing.T) {
 	s := million(10)
 	s.err = errors.New("disk I/O error\x1b[2J")

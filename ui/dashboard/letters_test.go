@@ -39,6 +39,7 @@ func (g *grave) Read(_ context.Context, ask screen.Ask) (screen.Rows, error) {
 			r.Tasks.Rows = append(r.Tasks.Rows, t)
 		}
 	}
+	r.Tasks.First, r.Tasks.Last = true, true
 	r.Chosen = r.TaskAt(ask.Around)
 	return r, nil
 }

@@ -109,19 +109,21 @@ func (c Pick) first(ids []int64, h int) int {
 	return max(min(top, len(ids)-h), 0)
 }
 
-// Move moves the cursor by rows within what is there; a move beyond every list goes to its end, wherever that is.
-func (c *Pick) Move(ids []int64, by, h int) {
+// Move moves the cursor by rows within what is there; a move beyond every list goes to its end, wherever that is. While the rows
+// at that end have not come (whole tells which ends are there) a move from it would be one from somewhere else: it is let go.
+func (c *Pick) Move(ids []int64, by, h int, whole [2]bool) {
 	switch {
 	case by >= math.MaxInt32:
 		c.ID = math.MaxInt64
+		return
 	case by <= -math.MaxInt32:
-		c.ID, c.Top = 0, 0
-	case len(ids) > 0:
-		c.ID = ids[min(max(c.at(ids)+by, 0), len(ids)-1)]
+		*c = Pick{}
+		return
+	case len(ids) == 0, c.ID == 0 && !whole[0], c.ID == math.MaxInt64 && !whole[1]:
+		return
 	}
-	if len(ids) > 0 {
-		c.Top = ids[c.first(ids, h)]
-	}
+	c.ID = ids[min(max(c.at(ids)+by, 0), len(ids)-1)]
+	c.Top = ids[c.first(ids, h)]
 }
 
 // Browse is what the user chose on the screens of rows.
@@ -174,10 +176,21 @@ func (r *Rows) ids(tab Tab) []int64 {
 	return list
 }
 
+// ends tells whether the first and the last row of the whole list are there.
+func (r *Rows) ends(tab Tab) [2]bool {
+	switch {
+	case r == nil:
+		return [2]bool{}
+	case tab == Events:
+		return [2]bool{r.Events.First, r.Events.Last}
+	}
+	return [2]bool{r.Tasks.First, r.Tasks.Last}
+}
+
 // MoveRow moves the cursor of a screen of rows; h is how many are in sight.
 func (b *Browse) MoveRow(r *Rows, tab Tab, by, h int) {
 	followed := b.Follows()
-	b.Picks[tab].Move(r.ids(tab), by, h)
+	b.Picks[tab].Move(r.ids(tab), by, h, r.ends(tab))
 	if tab == Events {
 		b.settleFollow(r, followed)
 	}
@@ -196,7 +209,7 @@ func (b *Browse) ChosenTask(r *Rows, tab Tab) *storage.TaskRow {
 
 // Ask is the question of a screen when h rows are in sight: enough on both sides that moving by a page finds its rows here.
 func (b *Browse) Ask(run int64, tab Tab, h int) Ask {
-	side := max(4*h, 100)
+	side := max(8*h, 300)
 	a := Ask{Run: run, Tab: tab, Text: b.Texts[tab], Window: storage.Window{Around: b.Picks[tab].ID, Before: side, After: side}}
 	switch tab {
 	case Tasks:

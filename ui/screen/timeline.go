@@ -50,9 +50,9 @@ func (p *Picture) taskDetail(w, h int) []string {
 	end := p.taskEnd(t, inner)
 	all := p.attemptsOf(t)
 	rows := max(room-len(lines)-len(end)-1, 1)
-	long := p.Browse.Open // decisions in full
-	shown, drawn := len(all), 0
-	for shown = len(all); shown > 0; shown-- {
+	long := p.Browse.Open       // decisions in full
+	shown, drawn := len(all), 0 // from which attempt on, in how many lines
+	for ; shown > 0; shown-- {
 		n := 1
 		if long {
 			n = len(p.decision(&all[shown-1], w))
@@ -241,9 +241,10 @@ func (p *Picture) attempt(a *storage.Attempt, b bars, i, w int) []string {
 	inner := widget.Inner(w)
 	role := outcomeRole(a.Outcome)
 	mark := p.Look.Glyphs.State("dead").Glyph
-	if a.Outcome == "accepted" {
+	switch a.Outcome {
+	case "accepted":
 		mark = p.Look.Glyphs.State("accepted").Glyph
-	} else if a.Outcome == "accepted_remote" || a.Outcome == "still_running" {
+	case "accepted_remote", "still_running":
 		mark = p.Look.Glyphs.State("remote").Glyph
 	}
 	decision := p.decision(a, w)
