@@ -80,6 +80,15 @@ func TestKeysOnEvents(t *testing.T) {
 	}
 }
 
+// TestEnterOnTheLatestEventsShowsAll of them.
+func TestEnterOnTheLatestEventsShowsAll(t *testing.T) {
+	d := drive(t, sample.Normal(), 120, 36, func(o *Options) { o.Rows = newChronicle() })
+	d.sees("5: all of them")
+	d.press("shift+tab", "enter")
+	d.drawn()
+	d.sees("▌5 Events▐")
+}
+
 // TestFollowingAndNotFollowing: new events move a cursor that follows, and are counted beside one that does not.
 func TestFollowingAndNotFollowing(t *testing.T) {
 	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 10}} {
