@@ -128,6 +128,8 @@ func (m *Model) doRows(action keys.Action) bool {
 		m.wantRows(true)
 	case action == keys.Open:
 		m.browse.Open = !m.browse.Open
+	case action == keys.Requeue:
+		m.requeueLetters()
 	default:
 		return false
 	}

@@ -27,11 +27,14 @@ func (m *Model) disabled(action keys.Action) string {
 		if why := m.noRow(action); why != "" {
 			return why
 		}
+		if action == keys.Requeue {
+			return m.noLetter(action)
+		}
 		if m.tab == screen.Letters {
 			switch action {
 			case keys.NextPane, keys.LastPane:
 				return ""
-			case keys.Tag, keys.ClearTags, keys.Requeue, keys.RequeueAll:
+			case keys.Tag, keys.ClearTags, keys.RequeueAll:
 				return m.noLetter(action)
 			}
 		}

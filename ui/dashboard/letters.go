@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"dev.scrapetop/engine"
+	"dev.scrapetop/storage"
 	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/keys"
 	"dev.scrapetop/ui/screen"
@@ -59,11 +60,14 @@ func (m *Model) doLetters(action keys.Action, by int) bool {
 	return true
 }
 
-// requeueLetters puts back the tagged letters, or else the one under the cursor.
+// requeueLetters puts back the tagged letters, or else the one under the cursor; among the tasks always that one.
 func (m *Model) requeueLetters() {
 	var letters []engine.DeadLetter
-	for id, domain := range m.browse.Tags {
-		letters = append(letters, engine.DeadLetter{Task: id, Domain: domain})
+	if m.tab == screen.Letters {
+		for id, domain := range m.browse.Tags {
+			letters = append(letters, engine.DeadLetter{Task: id, Domain: domain})
+		}
+		m.browse.Tags = nil
 	}
 	what := "tagged"
 	if len(letters) == 0 {
@@ -71,7 +75,6 @@ func (m *Model) requeueLetters() {
 		letters = []engine.DeadLetter{{Task: t.ID, Domain: m.shownRows.DomainOf(t.ID)}}
 		what = "task " + widget.Thousands(t.ID)
 	}
-	m.browse.Tags = nil
 	requeuer := m.opt.Requeuer
 	m.later = func() tea.Msg {
 		n, err := requeuer.Requeue(context.Background(), letters)
@@ -120,6 +123,18 @@ func (m *Model) requeued(msg requeuedMsg) {
 	m.wantRows(false)
 }
 
+// notDead tells why the task under the cursor cannot be requeued.
+func (m *Model) notDead() string {
+	t := m.browse.ChosenTask(m.shownRows, m.tab)
+	switch {
+	case t == nil:
+		return "there is no row"
+	case t.State != storage.TaskDead:
+		return "only a dead letter is requeued: task " + widget.Thousands(t.ID) + " is " + string(t.State)
+	}
+	return ""
+}
+
 // noLetter tells why an act on dead letters can do nothing now.
 func (m *Model) noLetter(action keys.Action) string {
 	switch action {
@@ -127,6 +142,8 @@ func (m *Model) noLetter(action keys.Action) string {
 		switch {
 		case m.opt.Requeuer == nil:
 			return "nothing can be queued here: scrapetop requeue does it"
+		case m.tab == screen.Tasks:
+			return m.notDead()
 		case m.browse.ChosenGroup(m.shownRows) == nil:
 			return "there are no dead letters"
 		case action == keys.Requeue && len(m.browse.Tags) == 0 && !m.browse.Letters:

@@ -107,6 +107,30 @@ func TestKeysOnDeadLetters(t *testing.T) {
 	}
 }
 
+// TestADeadTaskIsRequeuedAmongTheTasks: the same key, the same act; a task that is not dead says so.
+func TestADeadTaskIsRequeuedAmongTheTasks(t *testing.T) {
+	s := million(9)
+	s.tasks[4].State = storage.TaskDead
+	g := &grave{}
+	d := drive(t, sample.Normal(), 120, 36, func(o *Options) { o.Rows, o.Requeuer = s, g })
+	d.press("4", "3")
+	footer := func() string { lines := d.screen(); return lines[len(lines)-1] }
+	d.press("r")
+	d.sees("only a dead letter is requeued: task 1 is pending")
+	if len(g.put) > 0 || strings.Contains(footer(), "r:Requeue") {
+		t.Errorf("%q, %q", g.put, footer())
+	}
+	d.press("j", "j", "j", "j")
+	if !strings.Contains(footer(), "r:Requeue") {
+		t.Errorf("a dead task is chosen: %q", footer())
+	}
+	d.press("r")
+	d.sees("requeued 1 dead letter (task 5)")
+	if !slices.Equal(g.put, []string{"5 b.example"}) && !slices.Equal(g.put, []string{"5 a.example"}) {
+		t.Errorf("%q", g.put)
+	}
+}
+
 func TestRequeueingThatFailsIsTold(t *testing.T) {
 	g := &grave{err: errors.New("database is locked\x1b[2J")}
 	d := drive(t, sample.Normal(), 80, 24, func(o *Options) { o.Rows, o.Requeuer = g, g })

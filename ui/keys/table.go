@@ -77,6 +77,8 @@ var table = []Binding{
 
 	{Action: Requeue, Keys: []string{"r"}, Modes: []Mode{Letters}, Group: GroupAct, Help: "requeue the letter or the tagged ones: their tries begin anew",
 		Synonyms: []string{"retry", "again", "resurrect"}, Label: "Requeue", Rank: 3},
+	{Action: Requeue, Keys: []string{"r"}, Modes: []Mode{Tasks}, Group: GroupAct, Help: "requeue the task, if it is dead: its tries begin anew",
+		Synonyms: []string{"retry", "again", "resurrect"}, Label: "Requeue", Rank: 5, Seldom: true},
 	{Action: RequeueAll, Keys: []string{"R"}, Modes: []Mode{Letters}, Group: GroupAct, Help: "requeue all of the cause or domain", Asks: true,
 		Synonyms: []string{"retry", "again", "bulk"}, Label: "All of it", Rank: 4},
 	{Action: Tag, Keys: []string{" "}, Modes: tagged, Group: GroupAct, Help: "tag or untag the row", Synonyms: []string{"mark", "select"},

@@ -122,8 +122,12 @@ func TestGoldenFrames(t *testing.T) {
 	}
 }
 
-// probeOnly disables the probe where none can be asked for, as the dashboard does, and nothing else.
+// probeOnly disables the probe where none can be asked for and the requeueing of a task that is not dead, as the dashboard does,
+// and nothing else.
 func (p *Picture) probeOnly(action keys.Action) string {
+	if action == keys.Requeue && p.Tab == Tasks {
+		return "not dead"
+	}
 	if action != keys.Probe {
 		return ""
 	}
