@@ -121,6 +121,8 @@ func (l *loop) handle(m any) {
 		l.committed(m)
 	case fed:
 		l.fed(m)
+	case requeued:
+		l.requeued(m)
 	case skipped:
 		l.skips += m.n
 		l.batch.totals.Skipped += m.n

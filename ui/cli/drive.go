@@ -34,6 +34,7 @@ func (a *app) drive(ctx context.Context, d drive) error {
 	if err != nil {
 		return broken("run %d cannot start: %w", d.run.ID, err)
 	}
+	opt.Requeuer = lettersOf{rowsOf{d.store}, eng}
 	s := a.sit(ctx, eng, d)
 	var shown error
 	if d.flags.headless {

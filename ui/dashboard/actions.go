@@ -56,6 +56,10 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		m.show(screen.Budgets)
 	case keys.ShowTasks:
 		m.show(screen.Tasks)
+	case keys.ShowLetters:
+		m.show(screen.Letters)
+	case keys.ShowEvents:
+		m.show(screen.Events)
 	case keys.Open:
 		m.open()
 	case keys.Scope:
@@ -163,11 +167,14 @@ func (m *Model) doView(action keys.Action) tea.Cmd {
 
 func (m *Model) panes() int { return m.list.Panes(m.tab, m.w, m.h) }
 
-// open shows what the cursor is on: a budget among those of its scope, the tasks of a domain, else the domains.
+// open shows what the cursor is on: a budget among those of its scope, the tasks of a domain, all events, else the domains.
 func (m *Model) open() {
 	switch {
 	case m.tab == screen.Budgets:
 		m.openTasks(m.list.Selected)
+		return
+	case m.list.OnEvents(m.tab):
+		m.show(screen.Events)
 		return
 	case m.list.OnBudgets(m.data, m.tab):
 		m.list.OpenBudget(m.data, m.tab)

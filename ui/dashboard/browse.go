@@ -33,6 +33,7 @@ type asking struct {
 	due    bool   // another is to be put
 	at     time.Time
 	took   time.Duration
+	seq    uint64 // of the frame on show when it was put
 	shown  uint64 // number of the question whose answer is drawn
 	ask    screen.Ask
 }
@@ -65,7 +66,7 @@ func (m *Model) question() tea.Cmd {
 		return nil
 	}
 	a.number++
-	a.due, a.out, a.at, a.ask = false, true, m.now, m.browse.Ask(m.data.Frame.Run.ID, m.tab, m.rows())
+	a.due, a.out, a.at, a.seq, a.ask = false, true, m.now, m.seq, m.browse.Ask(m.data.Frame.Run.ID, m.tab, m.rows())
 	number, ask, reader, now := a.number, a.ask, m.opt.Rows, m.opt.Now
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), rowsWithin)
@@ -81,7 +82,7 @@ func (m *Model) answered(msg rowsMsg) {
 	a := &m.asking
 	a.out, a.took = false, msg.took
 	now := m.browse.Ask(a.ask.Run, m.tab, 1)
-	if asked := a.ask; asked.Tab != now.Tab || asked.State != now.State || asked.Domain != now.Domain || asked.Text != now.Text {
+	if asked := a.ask; asked.Tab != now.Tab || asked.State != now.State || asked.Domain != now.Domain || asked.Text != now.Text || asked.ByDomain != now.ByDomain || asked.Group != now.Group || asked.Level != now.Level {
 		a.due = true
 		return
 	}
@@ -93,14 +94,14 @@ func (m *Model) answered(msg rowsMsg) {
 	m.changed()
 }
 
-// rereadRows asks again for what may have changed.
+// rereadRows asks again for what may have changed: once more after the last frame of a run, and not after that.
 func (m *Model) rereadRows() {
 	a := &m.asking
 	if !m.tab.OfRows() || a.out {
 		return
 	}
 	first := m.shownRows == nil && m.browse.Fault == ""
-	if first || m.data.Frame.Live && m.now.Sub(a.at) >= max(rowsEvery, rowsShare*a.took) {
+	if first || (m.data.Frame.Live || a.seq != m.seq) && m.now.Sub(a.at) >= max(rowsEvery, rowsShare*a.took) {
 		a.due = true
 	}
 }
@@ -113,6 +114,8 @@ func (m *Model) doRows(action keys.Action) bool {
 		keys.Down: 1, keys.Up: -1, keys.HalfDown: half, keys.HalfUp: -half, keys.PageDown: page, keys.PageUp: -page, keys.Bottom: atOnce, keys.Top: -atOnce,
 	}[action]
 	switch {
+	case m.tab == screen.Letters && m.doLetters(action, by):
+	case m.tab == screen.Events && m.doEvents(action):
 	case by != 0:
 		m.browse.MoveRow(m.shownRows, m.tab, by, page)
 		m.wantRows(false)
@@ -125,6 +128,8 @@ func (m *Model) doRows(action keys.Action) bool {
 		m.wantRows(true)
 	case action == keys.Open:
 		m.browse.Open = !m.browse.Open
+	case action == keys.Requeue:
+		m.requeueLetters()
 	default:
 		return false
 	}
@@ -139,6 +144,9 @@ func (m *Model) backRows() bool {
 	case b.Open:
 		b.Open = false
 		return true
+	case m.tab == screen.Letters && b.Letters:
+		b.Letters = false
+		return true
 	case b.Texts[m.tab] != "":
 		b.Texts[m.tab] = ""
 	case m.tab == screen.Tasks && b.Domain != "":
@@ -152,14 +160,54 @@ func (m *Model) backRows() bool {
 
 // noRow tells why an action on the rows can do nothing now.
 func (m *Model) noRow(action keys.Action) string {
+	if m.tab == screen.Events {
+		return m.noEvent(action)
+	}
 	switch action {
 	case keys.Open, keys.Copy:
+		if action == keys.Open && m.tab == screen.Letters && !m.browse.Letters {
+			return ""
+		}
 		if m.browse.ChosenTask(m.shownRows, m.tab) == nil {
 			return "there is no row"
 		}
-	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom:
-		if m.shownRows == nil {
-			return "the rows are not read yet"
+	}
+	return ""
+}
+
+// doEvents carries out what concerns the events; false: the action is about any rows.
+func (m *Model) doEvents(action keys.Action) bool {
+	b := &m.browse
+	switch action {
+	case keys.Follow:
+		b.Follow()
+		m.wantRows(false)
+	case keys.Level:
+		b.TurnLevel()
+		m.wantRows(true)
+	case keys.Faults:
+		b.OnlyErrors()
+		m.wantRows(true)
+	case keys.Open:
+		b.Domain, b.State, b.Texts[screen.Tasks] = "", "", ""
+		b.Picks[screen.Tasks] = screen.Pick{ID: b.ChosenEvent(m.shownRows).Task}
+		m.show(screen.Tasks)
+	default:
+		return false
+	}
+	return true
+}
+
+// noEvent tells why an action on the events can do nothing now.
+func (m *Model) noEvent(action keys.Action) string {
+	e := m.browse.ChosenEvent(m.shownRows)
+	switch action {
+	case keys.Open, keys.Copy:
+		switch {
+		case e == nil:
+			return "there is no row"
+		case action == keys.Open && e.Task == 0:
+			return "this event is about no single task"
 		}
 	}
 	return ""

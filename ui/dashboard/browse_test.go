@@ -94,7 +94,7 @@ func TestKeysOnTasks(t *testing.T) {
 		{"a search", []string{"/", "4", "9", "9", "9", "enter"}, []string{"with 4999", "Task 4,999 "}, nil},
 		{"a search is cleared", []string{"/", "4", "9", "9", "9", "enter", "esc"}, []string{"Task 1 "}, []string{"with 4999"}},
 		{"all of it, and back", []string{"enter", "esc"}, []string{"RESULT"}, nil},
-		{"all of it", []string{"j", "enter"}, []string{"http://a.example/2", "Esc: back", "WAITED, ON THE WIRE"}, []string{"RESULT"}},
+		{"all of it", []string{"j", "enter"}, []string{"http://a.example/2", "Esc: back", "ON THE WIRE"}, []string{"RESULT"}},
 		{"all of the next", []string{"enter", "j"}, []string{"http://a.example/2", "Esc: back"}, nil},
 		{"the way back", []string{"esc", "esc"}, []string{"Fleet"}, nil},
 		{"copy", []string{"j", "y"}, []string{"copied http://a.example/2"}, nil},
@@ -125,6 +125,7 @@ func TestTasksOfADomain(t *testing.T) {
 	d.press("2", "g", "enter")
 	d.drawn()
 	d.sees("of forum-c.example")
+	d.seesNot("pending 6,185") // of the run, not of the domain
 	d.sees("30 of 37,443 in the run")
 	d.press("esc")
 	d.seesNot("of forum-c.example")
@@ -177,13 +178,35 @@ func TestQuestionsAreNumbered(t *testing.T) {
 	if n := len(s.asked) - before; n < 2 || n > 4 {
 		t.Errorf("%d questions in three seconds", n)
 	}
+	before = len(s.asked)
 	d.source.change(func(f *view.Frame) { f.Live = false })
-	d.advance(time.Second)
+	d.advance(2 * time.Second)
+	if n := len(s.asked) - before; n != 1 {
+		t.Errorf("%d questions when the run ended", n)
+	}
 	before = len(s.asked)
 	d.advance(5 * time.Second)
 	d.advance(5 * time.Second)
 	if n := len(s.asked) - before; n != 0 {
 		t.Errorf("%d questions about a run that is over", n)
+	}
+}
+
+// TestMovesFromAnEndThatHasNotCome: g or G, and an arrow before the answer, must not land in the rows of where one was.
+func TestMovesFromAnEndThatHasNotCome(t *testing.T) {
+	for key, want := range map[string]string{"g": "Task 1 ", "G": "Task 5,000 "} {
+		s := million(5000)
+		d := onTasks(t, s, 120, 36, "/", "2", "5", "enter", "j", "j", "esc")
+		d.m.browse.Picks[screen.Tasks].ID = 2500
+		d.m.wantRows(false)
+		d.advance(100 * time.Millisecond)
+		d.sees("Task 2,500 ")
+		d.hold = true
+		d.press(key, "j", "k", "k", "j")
+		d.hold = false
+		d.release()
+		d.drawn()
+		d.sees(want)
 	}
 }
 
@@ -214,5 +237,5 @@ func TestFrozenRowsStandStill(t *testing.T) {
 	}
 	d.press("Z")
 	d.drawn()
-	d.sees("WAITED, ON THE WIRE")
+	d.sees("ON THE WIRE")
 }

@@ -27,6 +27,17 @@ func (m *Model) disabled(action keys.Action) string {
 		if why := m.noRow(action); why != "" {
 			return why
 		}
+		if action == keys.Requeue {
+			return m.noLetter(action)
+		}
+		if m.tab == screen.Letters {
+			switch action {
+			case keys.NextPane, keys.LastPane:
+				return ""
+			case keys.Tag, keys.ClearTags, keys.RequeueAll:
+				return m.noLetter(action)
+			}
+		}
 	}
 	switch action {
 	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom, keys.Tag, keys.TagAll, keys.Copy:

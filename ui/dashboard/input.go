@@ -82,12 +82,16 @@ func (m *Model) screenMode() keys.Mode {
 		return keys.Domains
 	case m.tab == screen.Tasks:
 		return keys.Tasks
+	case m.tab == screen.Letters:
+		return keys.Letters
+	case m.tab == screen.Events:
+		return keys.Events
 	}
 	return keys.Overview
 }
 
 // elsewhere says how to come to the mode in which a key does something.
-var elsewhere = map[keys.Mode]string{keys.Overview: "the Overview: 1", keys.Domains: "domains: 2, then B until they show", keys.Shared: "keys, accounts and others: B", keys.Tasks: "tasks: 3"}
+var elsewhere = map[keys.Mode]string{keys.Overview: "the Overview: 1", keys.Domains: "domains: 2, then B until they show", keys.Shared: "keys, accounts and others: B", keys.Tasks: "tasks: 3", keys.Letters: "dead letters: 4", keys.Events: "events: 5"}
 
 func (m *Model) textMode() bool { return m.help != nil && m.ask == nil || m.prompt != nil }
 

@@ -46,6 +46,8 @@ type Options struct {
 	History []string
 	// Rows reads what is too much for a frame; nil: the screens of rows stay empty.
 	Rows Reader
+	// Requeuer puts dead letters back; nil: nothing can.
+	Requeuer Requeuer
 	// Getenv reads the environment; nil: the process's.
 	Getenv func(string) string
 	// Now is the clock of what is not on the frame clock; nil: the system's.
@@ -89,6 +91,7 @@ type Model struct {
 	browse    screen.Browse
 	shownRows *screen.Rows // nil: none has come for what is on show
 	asking    asking
+	later     tea.Cmd // an act on storage that the message in hand asked for
 
 	over    screen.Overlay
 	ask     *question
@@ -158,6 +161,7 @@ func New(source Source, opt Options) *Model {
 		wishes: make(map[string]wish), yours: make(map[string]int), data: screen.Take(nil),
 	}
 	m.start, m.changedAt = m.now, m.now
+	m.browse.Follow()
 	m.list.Tags = make(map[string]view.DomainRow)
 	m.profile = themes.Detect(opt.Getenv)
 	if opt.NoColor {
@@ -241,13 +245,17 @@ func (m *Model) guard(cmd tea.Cmd) tea.Cmd {
 
 func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	cmd := m.heed(msg)
-	return together(cmd, m.question())
+	act := m.later
+	m.later = nil
+	return together(cmd, act, m.question())
 }
 
 func (m *Model) heed(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case rowsMsg:
 		m.answered(msg)
+	case requeuedMsg:
+		m.requeued(msg)
 	case frameMsg:
 		return m.frame(msg)
 	case tea.WindowSizeMsg:

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"dev.scrapetop/themes"
+	"dev.scrapetop/ui/screen"
 	"dev.scrapetop/ui/widget"
 )
 
@@ -70,6 +71,9 @@ func (m *Model) freeze() {
 // copyRows copies the budget under the cursor, or the domains that are tagged, or the one under the cursor.
 func (m *Model) copyRows() tea.Cmd {
 	var names []string
+	if m.tab == screen.Events {
+		return m.copyNames([]string{m.browse.ChosenEvent(m.shownRows).Text})
+	}
 	if m.tab.OfRows() {
 		return m.copyNames([]string{m.browse.ChosenTask(m.shownRows, m.tab).URL})
 	}

@@ -20,6 +20,8 @@ const (
 	ShowOverview Action = "overview"
 	ShowBudgets  Action = "budgets"
 	ShowTasks    Action = "tasks"
+	ShowLetters  Action = "dead letters"
+	ShowEvents   Action = "events"
 	Scope        Action = "scope"     // of the budgets shown
 	Diagnosis    Action = "diagnosis" // open it; in it: close it
 	Open         Action = "open"      // in a dialog: press the button; in a text field: take what was typed
@@ -34,6 +36,8 @@ const (
 	LimitUp     Action = "limit up"
 	EndCooldown Action = "end cooldown"
 	Probe       Action = "one probe" // of the selected key or account
+	Requeue     Action = "requeue"
+	RequeueAll  Action = "requeue all" // of the cause, or of the domain
 	Undo        Action = "undo"
 	Copy        Action = "copy"
 
@@ -42,6 +46,8 @@ const (
 	Previous Action = "previous"
 	Faults   Action = "faults"
 	Alerts   Action = "alerts"
+	Follow   Action = "follow" // the newest event
+	Level    Action = "level"  // the least level shown
 	Sort     Action = "sort"
 	Reverse  Action = "reverse"
 
@@ -72,6 +78,8 @@ const (
 	Domains   Mode = "domains"        // the Budgets screen with the domains
 	Shared    Mode = "shared budgets" // the Budgets screen with the budgets that are no domain's
 	Tasks     Mode = "tasks"
+	Letters   Mode = "dead letters"
+	Events    Mode = "events"
 	HelpMode  Mode = "help"   // the help, which is also a search field
 	FilterRow Mode = "filter" // a text field
 	Diagnosed Mode = "diagnosis"
@@ -81,7 +89,7 @@ const (
 
 // Modes returns all modes.
 func Modes() []Mode {
-	return []Mode{Overview, Domains, Shared, Tasks, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
+	return []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
 }
 
 // Group is a heading in the help.

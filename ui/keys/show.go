@@ -240,7 +240,7 @@ func Markdown() string {
 
 // Elsewhere is the mode of another screen in which a key does something, the nearest first; false: it does nothing on any.
 func Elsewhere(mode Mode, key string) (Mode, Action, bool) {
-	for _, m := range []Mode{Domains, Shared, Tasks, Overview} {
+	for _, m := range []Mode{Domains, Shared, Tasks, Letters, Events, Overview} {
 		if action, ok := Lookup(m, key); ok && m != mode {
 			return m, action, true
 		}

@@ -1,13 +1,14 @@
 package keys
 
 var (
-	everywhere = []Mode{Overview, Domains, Shared, Tasks, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
-	screens    = []Mode{Overview, Domains, Shared, Tasks}
+	everywhere = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
+	screens    = []Mode{Overview, Domains, Shared, Tasks, Letters, Events}
 	acting     = []Mode{Overview, Domains, Shared}
-	rows       = []Mode{Overview, Domains, Shared, Tasks, Menu}
-	lists      = []Mode{Overview, Domains, Shared, Tasks, Diagnosed, Menu}
+	rows       = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Menu}
+	lists      = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, Menu}
 	texts      = []Mode{HelpMode, FilterRow}
 	domains    = []Mode{Domains}
+	tagged     = []Mode{Domains, Letters}
 	overview   = []Mode{Overview}
 	budgets    = []Mode{Overview, Shared}
 	paned      = []Mode{Overview, Domains}
@@ -24,8 +25,8 @@ var table = []Binding{
 	{Action: Up, Keys: []string{"up"}, Modes: texts, Group: GroupMove, Help: "line up"},
 	{Action: HalfDown, Keys: []string{"ctrl+d"}, Modes: lists, Group: GroupMove, Help: "half a page down", Synonyms: []string{"scroll"}},
 	{Action: HalfUp, Keys: []string{"ctrl+u"}, Modes: lists, Group: GroupMove, Help: "half a page up", Synonyms: []string{"scroll"}},
-	{Action: PageDown, Keys: []string{"pgdown"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
-	{Action: PageUp, Keys: []string{"pgup"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
+	{Action: PageDown, Keys: []string{"pgdown"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
+	{Action: PageUp, Keys: []string{"pgup"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
 	{Action: Top, Keys: []string{"g", "home"}, Modes: lists, Group: GroupMove, Help: "first line", Synonyms: []string{"begin", "start"}},
 	{Action: Bottom, Keys: []string{"G", "end"}, Modes: lists, Group: GroupMove, Help: "last line", Synonyms: []string{"finish"}},
 	{Action: ColumnsLeft, Keys: []string{"h", "left"}, Modes: domains, Group: GroupMove, Help: "columns to the left", Synonyms: []string{"scroll", "sideways"}},
@@ -33,6 +34,12 @@ var table = []Binding{
 	{Action: ColumnsLeft, Keys: []string{"h", "left"}, Modes: []Mode{Tasks}, Group: GroupMove, Help: "tasks of the state to the left", Synonyms: []string{"tab", "filter"},
 		Label: "State", Foot: "h l", Rank: 3},
 	{Action: ColumnsRight, Keys: []string{"l", "right"}, Modes: []Mode{Tasks}, Group: GroupMove, Help: "tasks of the state to the right", Synonyms: []string{"tab", "filter"}},
+	{Action: ColumnsLeft, Keys: []string{"h", "left"}, Modes: []Mode{Letters}, Group: GroupMove, Help: "group by cause", Synonyms: []string{"reason"},
+		Label: "Group", Foot: "h l", Rank: 7},
+	{Action: ColumnsRight, Keys: []string{"l", "right"}, Modes: []Mode{Letters}, Group: GroupMove, Help: "group by domain", Synonyms: []string{"host", "site"}},
+	{Action: NextPane, Keys: []string{"tab"}, Modes: []Mode{Letters}, Group: GroupMove, Help: "groups or letters", Synonyms: []string{"focus", "panel"},
+		Label: "Pane", Rank: 8},
+	{Action: LastPane, Keys: []string{"shift+tab"}, Modes: []Mode{Letters}, Group: GroupMove, Help: "groups or letters", Synonyms: []string{"focus", "panel"}},
 	{Action: NextPane, Keys: []string{"tab"}, Modes: paned, Group: GroupMove, Help: "next pane", Synonyms: []string{"focus", "panel"},
 		Label: "Pane", Rank: 8},
 	{Action: LastPane, Keys: []string{"shift+tab"}, Modes: paned, Group: GroupMove, Help: "last pane", Synonyms: []string{"focus", "panel"}},
@@ -42,6 +49,8 @@ var table = []Binding{
 	{Action: ShowOverview, Keys: []string{"1"}, Modes: screens, Group: GroupMove, Help: "overview", Synonyms: []string{"screen", "tab", "main"}},
 	{Action: ShowBudgets, Keys: []string{"2"}, Modes: screens, Group: GroupMove, Help: "budgets", Synonyms: []string{"screen", "tab", "domains", "hosts", "sites", "limits"}},
 	{Action: ShowTasks, Keys: []string{"3"}, Modes: screens, Group: GroupMove, Help: "tasks", Synonyms: []string{"screen", "tab", "urls", "attempts", "timeline"}},
+	{Action: ShowLetters, Keys: []string{"4"}, Modes: screens, Group: GroupMove, Help: "dead letters", Synonyms: []string{"screen", "tab", "failed", "errors", "given up"}},
+	{Action: ShowEvents, Keys: []string{"5"}, Modes: screens, Group: GroupMove, Help: "events", Synonyms: []string{"screen", "tab", "log", "messages"}},
 	{Action: Scope, Keys: []string{"B"}, Modes: screens, Group: GroupMove, Help: "budgets of the next scope: domain, credential, account, tenant, platform",
 		Synonyms: []string{"keys", "accounts", "tenants", "provider", "group"}, Label: "Scope", Rank: 6},
 	{Action: Diagnosis, Keys: []string{"i"}, Modes: screens, Group: GroupMove, Help: "diagnosis: what holds the run back, on which evidence, and what helps",
@@ -53,6 +62,10 @@ var table = []Binding{
 		Label: "Tasks", Rank: 12},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Tasks}, Group: GroupMove, Help: "all that happened to the task, on the whole screen; again: back", Synonyms: []string{"select", "details", "decision", "zoom"},
 		Label: "All of it", Rank: 4},
+	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Letters}, Group: GroupMove, Help: "the letters of the group; on one: all that happened to it", Synonyms: []string{"select", "details", "zoom"},
+		Label: "Open", Rank: 5},
+	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Events}, Group: GroupMove, Help: "the task that the event is about", Synonyms: []string{"select", "details"},
+		Label: "Task", Rank: 6},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Menu}, Group: GroupMove, Help: "choose", Label: "Choose", Rank: 1},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{HelpMode}, Group: GroupMove, Help: "do what the line says", Label: "Do it", Rank: 2},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{FilterRow}, Group: GroupMove, Help: "keep the filter", Label: "Keep", Rank: 1},
@@ -62,10 +75,16 @@ var table = []Binding{
 	{Action: Close, Keys: []string{"esc"}, Modes: []Mode{FilterRow}, Group: GroupMove, Help: "clear the filter", Label: "Clear", Rank: 2},
 	{Action: LastScreen, Keys: []string{"ctrl+o"}, Modes: screens, Group: GroupMove, Help: "the screen before this one", Synonyms: []string{"back", "jump"}},
 
-	{Action: Tag, Keys: []string{" "}, Modes: domains, Group: GroupAct, Help: "tag or untag the row", Synonyms: []string{"mark", "select"},
+	{Action: Requeue, Keys: []string{"r"}, Modes: []Mode{Letters}, Group: GroupAct, Help: "requeue the letter or the tagged ones: their tries begin anew",
+		Synonyms: []string{"retry", "again", "resurrect"}, Label: "Requeue", Rank: 3},
+	{Action: Requeue, Keys: []string{"r"}, Modes: []Mode{Tasks}, Group: GroupAct, Help: "requeue the task, if it is dead: its tries begin anew",
+		Synonyms: []string{"retry", "again", "resurrect"}, Label: "Requeue", Rank: 5, Seldom: true},
+	{Action: RequeueAll, Keys: []string{"R"}, Modes: []Mode{Letters}, Group: GroupAct, Help: "requeue all of the cause or domain", Asks: true,
+		Synonyms: []string{"retry", "again", "bulk"}, Label: "All of it", Rank: 4},
+	{Action: Tag, Keys: []string{" "}, Modes: tagged, Group: GroupAct, Help: "tag or untag the row", Synonyms: []string{"mark", "select"},
 		Label: "Tag", Rank: 9},
 	{Action: TagAll, Keys: []string{"*"}, Modes: domains, Group: GroupAct, Help: "tag all that match", Synonyms: []string{"mark", "select"}},
-	{Action: ClearTags, Keys: []string{"U"}, Modes: domains, Group: GroupAct, Help: "clear all tags", Synonyms: []string{"untag", "unmark"}},
+	{Action: ClearTags, Keys: []string{"U"}, Modes: tagged, Group: GroupAct, Help: "clear all tags", Synonyms: []string{"untag", "unmark"}},
 	{Action: Pause, Keys: []string{"p"}, Modes: acting, Group: GroupAct, Help: "pause or resume the row or the tagged ones", Undo: true,
 		Synonyms: []string{"stop", "hold", "continue", "unpause"}, Label: "Pause/resume", Short: "Pause", Rank: 3},
 	{Action: LimitDown, Keys: []string{"[", "f7"}, Modes: domains, Group: GroupAct, Help: "one less in flight", Undo: true,
@@ -80,7 +99,15 @@ var table = []Binding{
 	{Action: Copy, Keys: []string{"y"}, Modes: screens, Group: GroupAct, Help: "copy the row", Synonyms: []string{"yank", "clipboard"},
 		Label: "Copy", Rank: 13},
 
-	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: []Mode{Tasks}, Group: GroupFind, Help: "search: a part of the URL",
+	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: []Mode{Events}, Group: GroupFind, Help: "search: a part of the key or the text",
+		Synonyms: []string{"filter", "find", "grep"}, Label: "Search", Rank: 2},
+	{Action: Follow, Keys: []string{"f"}, Modes: []Mode{Events}, Group: GroupFind, Help: "follow the newest event", Synonyms: []string{"tail", "live", "scroll"},
+		Label: "Follow", Rank: 3},
+	{Action: Level, Keys: []string{"L"}, Modes: []Mode{Events}, Group: GroupFind, Help: "the least level shown: all, warnings, errors", Synonyms: []string{"severity", "filter"},
+		Label: "Level", Rank: 4},
+	{Action: Faults, Keys: []string{"!"}, Modes: []Mode{Events}, Group: GroupFind, Help: "errors only, or everything", Synonyms: []string{"errors", "problems"},
+		Label: "Errors", Rank: 7},
+	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: []Mode{Tasks, Letters}, Group: GroupFind, Help: "search: a part of the URL",
 		Synonyms: []string{"filter", "find", "grep"}, Label: "Search", Rank: 2},
 	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: paned, Group: GroupFind, Help: "filter: word, !word not, /re/ pattern",
 		Synonyms: []string{"search", "find", "grep"}, Label: "Filter", Rank: 2},
@@ -102,7 +129,7 @@ var table = []Binding{
 	{Action: RangeLonger, Keys: []string{"+"}, Modes: overview, Group: GroupScreen, Help: "longer chart range", Synonyms: []string{"time", "history"}},
 	{Action: RangeShorter, Keys: []string{"-"}, Modes: overview, Group: GroupScreen, Help: "shorter chart range", Synonyms: []string{"time", "history"}},
 	{Action: Zoom, Keys: []string{"z"}, Modes: paned, Group: GroupScreen, Help: "zoom the pane to the whole screen", Synonyms: []string{"maximise", "expand", "full"}},
-	{Action: Detail, Keys: []string{"|"}, Modes: []Mode{Domains, Shared, Tasks}, Group: GroupScreen, Help: "detail pane on or off", Synonyms: []string{"split", "preview"}},
+	{Action: Detail, Keys: []string{"|"}, Modes: []Mode{Domains, Shared, Tasks, Letters, Events}, Group: GroupScreen, Help: "detail pane on or off", Synonyms: []string{"split", "preview"}},
 	{Action: Wide, Keys: []string{"w"}, Modes: domains, Group: GroupScreen, Help: "wide or usual columns", Synonyms: []string{"more", "columns"}},
 	{Action: NextTheme, Keys: []string{"t"}, Modes: screens, Group: GroupScreen, Help: "next theme", Synonyms: []string{"colour", "color", "dark", "light"},
 		Label: "Theme", Rank: 14},

@@ -11,7 +11,7 @@ import (
 // The budgets of a frame: drawing 120x36 costs under a millisecond and 500 allocations.
 func BenchmarkDraw(b *testing.B) {
 	look := looks(b)["dark"]
-	for _, tab := range []Tab{Overview, Budgets} {
+	for tab := range TabCount {
 		b.Run([]string{"overview", "domains"}[tab], func(b *testing.B) {
 			p := newPicture(look, tab, 120, 36)
 			p.Data.Frame.Detail = sample.Detail("jobs-d.example")
@@ -33,7 +33,7 @@ func BenchmarkTake(b *testing.B) {
 
 func TestDrawStaysWithinItsAllocations(t *testing.T) {
 	look := looks(t)["dark"]
-	for _, tab := range []Tab{Overview, Budgets} {
+	for tab := range TabCount {
 		p := newPicture(look, tab, 120, 36)
 		p.Footer = func(w int) string { return Footer(look, keys.Overview, w, nil) }
 		if n := testing.AllocsPerRun(20, func() { p.Draw() }); n > 500 {

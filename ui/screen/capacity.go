@@ -177,16 +177,18 @@ func pendingKind(b *view.BudgetRow) (account, kind string) {
 // reportNote is the age of a report, and when its window opens again where that is known. In brief a report that
 // is fresh tells the reset alone, an old one its age.
 func (p *Picture) reportNote(r view.Remaining) (note, brief string) {
-	note = p.reportAge(r)
 	if !r.Known || !r.ResetAt.After(p.Now) {
-		return note, ""
+		return p.reportAge(r), ""
 	}
-	resets := "resets " + until5(r.ResetAt, p.Now)
-	both := strings.TrimSuffix(note, " ago") + ", " + resets
+	told := widget.Age(p.Now.Sub(r.At))
 	if stale(r, p.Now) {
-		return both, note
+		told = p.reportAge(r)
 	}
-	return both, resets
+	note = told + ", resets " + until5(r.ResetAt, p.Now)
+	if stale(r, p.Now) {
+		return note, told
+	}
+	return note, note[len(told)+2:]
 }
 
 // budgetsLine is the credentials and accounts of a platform run in one line: what is free, how old that is, what cools.

@@ -36,7 +36,7 @@ func (p *Picture) eventsPane(w, h int) []string {
 		}
 		return lines
 	}
-	return widget.Pane{Title: "Latest events", Focused: p.List.Pane == paneEvents}.Draw(p.Look, w, h, lines)
+	return widget.Pane{Title: "Latest events", Right: "5: all of them", Focused: p.List.Pane == paneEvents}.Draw(p.Look, w, h, lines)
 }
 
 func (p *Picture) event(e *view.EventRow, w int) string {

@@ -60,6 +60,11 @@ func TestGoldenFrames(t *testing.T) {
 		}},
 		{"tasks", Tasks, pictures()["a task"]},
 		{"task", Tasks, pictures()["all of a task"]},
+		{"letters", Letters, pictures()["letters"]},
+		{"letter", Letters, pictures()["a letter"]},
+		{"requeue", Letters, pictures()["requeue?"]},
+		{"events", Events, pictures()["events"]},
+		{"event", Events, pictures()["an event"]},
 		{"help", Budgets, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
 		{"stopped", Overview, pictures()["stopped"]},
 		{"norun", Overview, pictures()["empty"]},
@@ -81,10 +86,16 @@ func TestGoldenFrames(t *testing.T) {
 					mode = keys.Shared
 				case c.tab == Tasks:
 					mode = keys.Tasks
+				case c.tab == Letters:
+					mode = keys.Letters
+				case c.tab == Events:
+					mode = keys.Events
 				}
 				switch p.Over.(type) {
 				case *Help:
 					mode = keys.HelpMode
+				case *Question:
+					mode = keys.Dialog
 				case *diagnosis:
 					mode = keys.Diagnosed
 				}
@@ -111,8 +122,12 @@ func TestGoldenFrames(t *testing.T) {
 	}
 }
 
-// probeOnly disables the probe where none can be asked for, as the dashboard does, and nothing else.
+// probeOnly disables the probe where none can be asked for and the requeueing of a task that is not dead, as the dashboard does,
+// and nothing else.
 func (p *Picture) probeOnly(action keys.Action) string {
+	if action == keys.Requeue && p.Tab == Tasks {
+		return "not dead"
+	}
 	if action != keys.Probe {
 		return ""
 	}

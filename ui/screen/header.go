@@ -103,7 +103,11 @@ func (p *Picture) tabs(class Class) string {
 	if class == Full && f.Counts.Tasks > 0 {
 		tasks += " " + countIn(f.Counts.Tasks, 9)
 	}
-	for i, title := range []string{"1 Overview", budgets, tasks} {
+	dead := "4 Dead"
+	if f.Counts.Dead > 0 {
+		dead += " " + countIn(f.Counts.Dead, 6)
+	}
+	for i, title := range []string{"1 Overview", budgets, tasks, dead, "5 Events"} {
 		if Tab(i) == p.Tab {
 			l.Strong(true).Text(themes.Focus, g.TabLeft+title+g.TabRight).Strong(false)
 		} else {

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -128,6 +129,41 @@ func pictures() map[string]func(*Picture) {
 			p.Shown = rowsOf(sample.Tasks(), attempts, 90_177)
 			p.Browse.Picks[Tasks].ID, p.Browse.Open = 90_177, true
 		},
+		"letters": deadLetters,
+		"a letter": func(p *Picture) {
+			p.Browse.Letters, p.Browse.Picks[Letters].ID, p.Browse.Tags = true, 88_675, map[int64]string{88_600: "", 88_675: ""}
+			deadLetters(p)
+		},
+		"letters by domain": func(p *Picture) {
+			deadLetters(p)
+			p.Browse.ByDomain, p.List.NoDetail = true, true
+		},
+		"hostile letters": func(p *Picture) {
+			tasks, attempts := sample.HostileTasks()
+			p.Shown = TakeRows(Rows{
+				Tasks: storage.Rows[storage.TaskRow]{Rows: tasks}, Attempts: attempts, Chosen: tasks[0].ID, Group: "\x1b[2J",
+				Groups: []storage.DeadGroup{{Key: "\x1b[2J", Tasks: math.MaxInt64, Others: math.MaxInt64}, {Key: "日本語"}},
+			})
+		},
+		"requeue?": func(p *Picture) {
+			deadLetters(p)
+			p.Over = p.RequeueQuestion()
+		},
+		"events": func(p *Picture) {
+			p.Shown = TakeRows(Rows{Events: storage.Rows[storage.Event]{Rows: sample.Log(), First: true, Last: true}})
+			p.Browse.Follow()
+		},
+		"an event": func(p *Picture) {
+			p.Shown = TakeRows(Rows{Events: storage.Rows[storage.Event]{Rows: sample.Log(), First: true, Last: true}})
+			p.Browse.Picks[Events].ID, p.Browse.Since, p.Browse.Texts[Events] = 41_060, 41_060, "a"
+		},
+		"hostile events": func(p *Picture) {
+			rows := sample.Log()
+			for i := range rows {
+				rows[i].Key, rows[i].Text, rows[i].Level, rows[i].Scope = "\x1b[2J日本", "\u202e\x9b6n\x00\r\n"+strings.Repeat("日本語", 200), "\x1b]0;x\x07", "\xff"
+			}
+			p.Shown = TakeRows(Rows{Events: storage.Rows[storage.Event]{Rows: rows}})
+		},
 		"rows not read":            func(p *Picture) { p.Shown = nil },
 		"rows that cannot be read": func(p *Picture) { p.Shown, p.Browse.Fault = nil, "disk I/O error" },
 		"no rows": func(p *Picture) {
@@ -135,6 +171,16 @@ func pictures() map[string]func(*Picture) {
 		},
 		"undo": func(p *Picture) { p.Message = Message{Text: "paused shop-a.example", Undo: 7, UndoOf: 10} },
 	}
+}
+
+// deadLetters is an answer about dead letters.
+func deadLetters(p *Picture) {
+	attempts, status := sample.Attempts()[:1], 403
+	attempts[0].Outcome, attempts[0].HTTPStatus, attempts[0].Decision = "blocked", &status, "final: the target refuses access"
+	p.Shown = TakeRows(Rows{
+		Groups: sample.Groups(), Group: "blocked", Tasks: storage.Rows[storage.TaskRow]{Rows: sample.DeadLetters(), First: true, Last: true},
+		Chosen: max(p.Browse.Picks[Letters].ID, 88_600), Attempts: attempts,
+	})
 }
 
 // rowsOf is an answer with all rows of a run.
@@ -217,7 +263,7 @@ func TestEverySizeFromOneCell(t *testing.T) {
 	for _, c := range []struct {
 		tab     Tab
 		prepare string
-	}{{Overview, "detail"}, {Budgets, "detail"}, {Budgets, "keys"}, {Overview, "diagnosis"}, {Budgets, "help"}, {Tasks, "a task"}, {Tasks, "all of a task"}} {
+	}{{Overview, "detail"}, {Budgets, "detail"}, {Budgets, "keys"}, {Overview, "diagnosis"}, {Budgets, "help"}, {Tasks, "a task"}, {Tasks, "all of a task"}, {Letters, "a letter"}, {Events, "an event"}} {
 		for w := 1; w <= 200; w++ {
 			for h := 1; h <= 70; h++ {
 				// Every size below the full one, above it each third: the layout only grows there.

@@ -69,6 +69,9 @@ func (s *List) Panes(tab Tab, w, h int) int {
 	return 1
 }
 
+// OnEvents tells that the pane of the latest events has the focus.
+func (s *List) OnEvents(tab Tab) bool { return tab == Overview && s.Pane == paneEvents }
+
 // zoomed is the pane in focus on the whole screen.
 func (p *Picture) zoomed(w, h int) []string {
 	switch p.List.Pane {

@@ -17,6 +17,8 @@ const (
 	Overview Tab = iota
 	Budgets
 	Tasks
+	Letters // the dead ones
+	Events
 	TabCount // how many there are
 )
 
@@ -156,6 +158,12 @@ func (p *Picture) Rows() int {
 		return 1
 	case p.List.Shared(p.Tab):
 		return max(sharedShare(class, body, !p.List.NoDetail).table, 1)
+	case p.Tab == Events:
+		return max(p.eventsShare(class, body).table, 1)
+	case p.Tab == Letters && p.Browse.Letters:
+		return max(p.lettersShare(class, body).letters, 1)
+	case p.Tab == Letters:
+		return max(p.lettersShare(class, body).groups, 1)
 	case p.Tab == Tasks:
 		return max(p.tasksShare(class, body).table, 1)
 	case p.Tab == Budgets:
@@ -184,6 +192,10 @@ func (p *Picture) body(class Class, w, h int) []string {
 		return p.domains(class, w, h)
 	case p.Tab == Tasks:
 		return p.tasks(class, w, h)
+	case p.Tab == Letters:
+		return p.letters(class, w, h)
+	case p.Tab == Events:
+		return p.eventLog(class, w, h)
 	}
 	return p.overview(class, w, h)
 }

@@ -15,6 +15,10 @@ type Ask struct {
 	State  storage.TaskState // Tasks: of this state; empty: of all
 	Domain string            // Tasks: of this domain; empty: of all
 	Text   string            // a part of what the row says; empty: all
+	Level  string            // Events: of this level and above; empty: of all
+	// Letters: grouped by domain rather than cause, and those of which group; empty: of the largest.
+	ByDomain bool
+	Group    string
 	// Around is the row under the cursor; Before and After are how many are wanted on its sides.
 	storage.Window
 }
@@ -24,13 +28,26 @@ type Rows struct {
 	Tasks    storage.Rows[storage.TaskRow]
 	Chosen   int64             // the task whose attempts these are; zero: none
 	Attempts []storage.Attempt // of it, the latest
+	Groups   []storage.DeadGroup
+	Group    string // whose letters Tasks are
+	Events   storage.Rows[storage.Event]
+
+	// As the engine names them: what an act carries.
+	Domains   []string // of Tasks
+	GroupKeys []string // of Groups
 }
 
 // TakeRows cleans every text of an answer that came from outside.
 func TakeRows(r Rows) *Rows {
-	r.Tasks.Rows = slices.Clone(r.Tasks.Rows)
+	r.Groups, r.GroupKeys = slices.Clone(r.Groups), make([]string, len(r.Groups))
+	for i := range r.Groups {
+		r.GroupKeys[i], r.Groups[i].Key = r.Groups[i].Key, name(r.Groups[i].Key)
+	}
+	r.Group = name(r.Group)
+	r.Tasks.Rows, r.Domains = slices.Clone(r.Tasks.Rows), make([]string, len(r.Tasks.Rows))
 	for i := range r.Tasks.Rows {
 		t := &r.Tasks.Rows[i]
+		r.Domains[i] = t.Domain
 		t.URL, t.Domain, t.Tenant, t.HopURL = text(t.URL), name(t.Domain), name(t.Tenant), text(t.HopURL)
 		t.State, t.Reason, t.Error, t.WaitsFor = storage.TaskState(name(string(t.State))), name(t.Reason), text(t.Error), name(t.WaitsFor)
 		if t.Last != nil {
@@ -38,6 +55,11 @@ func TakeRows(r Rows) *Rows {
 			last.Outcome, last.Layer = name(last.Outcome), name(last.Layer)
 			t.Last = &last
 		}
+	}
+	r.Events.Rows = slices.Clone(r.Events.Rows)
+	for i := range r.Events.Rows {
+		e := &r.Events.Rows[i]
+		e.Level, e.Scope, e.Key, e.Text = name(e.Level), name(e.Scope), name(e.Key), text(e.Text)
 	}
 	r.Attempts = slices.Clone(r.Attempts)
 	for i := range r.Attempts {
@@ -47,6 +69,14 @@ func TakeRows(r Rows) *Rows {
 		a.BodySample = []byte(text(string(a.BodySample)))
 	}
 	return &r
+}
+
+// DomainOf is the domain of a row, as the engine names it.
+func (r *Rows) DomainOf(task int64) string {
+	if i := slices.Index(r.ids(Tasks), task); i >= 0 {
+		return r.Domains[i]
+	}
+	return ""
 }
 
 // TaskAt is the task under a cursor that was put on a number: that one, else the next, else the last; zero: there is none.
@@ -79,19 +109,21 @@ func (c Pick) first(ids []int64, h int) int {
 	return max(min(top, len(ids)-h), 0)
 }
 
-// Move moves the cursor by rows within what is there; a move beyond every list goes to its end, wherever that is.
-func (c *Pick) Move(ids []int64, by, h int) {
+// Move moves the cursor by rows within what is there; a move beyond every list goes to its end, wherever that is. While the rows
+// at that end have not come (whole tells which ends are there) a move from it would be one from somewhere else: it is let go.
+func (c *Pick) Move(ids []int64, by, h int, whole [2]bool) {
 	switch {
 	case by >= math.MaxInt32:
 		c.ID = math.MaxInt64
+		return
 	case by <= -math.MaxInt32:
-		c.ID, c.Top = 0, 0
-	case len(ids) > 0:
-		c.ID = ids[min(max(c.at(ids)+by, 0), len(ids)-1)]
+		*c = Pick{}
+		return
+	case len(ids) == 0, c.ID == 0 && !whole[0], c.ID == math.MaxInt64 && !whole[1]:
+		return
 	}
-	if len(ids) > 0 {
-		c.Top = ids[c.first(ids, h)]
-	}
+	c.ID = ids[min(max(c.at(ids)+by, 0), len(ids)-1)]
+	c.Top = ids[c.first(ids, h)]
 }
 
 // Browse is what the user chose on the screens of rows.
@@ -101,7 +133,16 @@ type Browse struct {
 	Picks  [TabCount]Pick
 	Texts  [TabCount]string // what is searched for on each screen
 	Open   bool             // the detail has the whole screen
-	Fault  string           // why the rows could not be read
+
+	ByDomain bool             // dead letters are grouped by domain rather than by cause
+	Group    string           // the chosen group, as the engine names it
+	Letters  bool             // the keys move over the letters of the group
+	Tags     map[int64]string // the tagged letters, with the domains that they belong to
+
+	Level string // the least level of the events shown; empty: all
+	Since int64  // the newest event when the cursor left it
+
+	Fault string // why the rows could not be read
 }
 
 // taskStates are the states that the Tasks screen shows one at a time, in the order of a task's way; empty: all.
@@ -118,8 +159,15 @@ func (b *Browse) TurnState(by int) {
 
 // ids are the numbers of the rows.
 func (r *Rows) ids(tab Tab) []int64 {
-	if r == nil || tab != Tasks {
+	if r == nil || !tab.OfRows() {
 		return nil
+	}
+	if tab == Events {
+		list := make([]int64, len(r.Events.Rows))
+		for i := range list {
+			list[i] = r.Events.Rows[i].ID
+		}
+		return list
 	}
 	list := make([]int64, len(r.Tasks.Rows))
 	for i := range list {
@@ -128,13 +176,32 @@ func (r *Rows) ids(tab Tab) []int64 {
 	return list
 }
 
+// ends tells whether the first and the last row of the whole list are there.
+func (r *Rows) ends(tab Tab) [2]bool {
+	switch {
+	case r == nil:
+		return [2]bool{}
+	case tab == Events:
+		return [2]bool{r.Events.First, r.Events.Last}
+	}
+	return [2]bool{r.Tasks.First, r.Tasks.Last}
+}
+
 // MoveRow moves the cursor of a screen of rows; h is how many are in sight.
-func (b *Browse) MoveRow(r *Rows, tab Tab, by, h int) { b.Picks[tab].Move(r.ids(tab), by, h) }
+func (b *Browse) MoveRow(r *Rows, tab Tab, by, h int) {
+	followed := b.Follows()
+	b.Picks[tab].Move(r.ids(tab), by, h, r.ends(tab))
+	if tab == Events {
+		b.settleFollow(r, followed)
+	}
+}
 
 // ChosenTask is the task under the cursor of a screen; nil: there is none.
 func (b *Browse) ChosenTask(r *Rows, tab Tab) *storage.TaskRow {
-	ids := r.ids(tab)
-	if i := b.Picks[tab].at(ids); i >= 0 {
+	if tab == Events {
+		return nil
+	}
+	if i := b.Picks[tab].at(r.ids(tab)); i >= 0 {
 		return &r.Tasks.Rows[i]
 	}
 	return nil
@@ -142,10 +209,15 @@ func (b *Browse) ChosenTask(r *Rows, tab Tab) *storage.TaskRow {
 
 // Ask is the question of a screen when h rows are in sight: enough on both sides that moving by a page finds its rows here.
 func (b *Browse) Ask(run int64, tab Tab, h int) Ask {
-	side := max(4*h, 100)
+	side := max(8*h, 300)
 	a := Ask{Run: run, Tab: tab, Text: b.Texts[tab], Window: storage.Window{Around: b.Picks[tab].ID, Before: side, After: side}}
-	if tab == Tasks {
+	switch tab {
+	case Tasks:
 		a.State, a.Domain = b.State, b.Domain
+	case Events:
+		a.Level = b.Level
+	case Letters:
+		a.State, a.ByDomain, a.Group = storage.TaskDead, b.ByDomain, b.Group
 	}
 	return a
 }

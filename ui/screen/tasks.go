@@ -79,7 +79,8 @@ func (p *Picture) stateTabs(class Class, w int) string {
 	long := 0
 	for i, state := range taskStates {
 		words[i] = stateWord(state)
-		if n := countOf(p.Data.Frame, state); class == Full && n > 0 && state != "" {
+		// The counts are the run's: beside a part of it they would mislead.
+		if n := countOf(p.Data.Frame, state); class == Full && n > 0 && state != "" && rest == "" {
 			words[i] += " " + countIn(n, 7)
 		}
 		long += widget.Width(words[i]) + 2
@@ -284,7 +285,7 @@ func outcomeRole(outcome string) themes.Role {
 
 // taskFoot is the task under the cursor in two lines, for the smallest screens.
 func (p *Picture) taskFoot(w int) []string {
-	t := p.Browse.ChosenTask(p.Shown, Tasks)
+	t := p.Browse.ChosenTask(p.Shown, p.Tab)
 	if t == nil {
 		return []string{widget.Blank(w), widget.Blank(w)}
 	}

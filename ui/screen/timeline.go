@@ -50,9 +50,9 @@ func (p *Picture) taskDetail(w, h int) []string {
 	end := p.taskEnd(t, inner)
 	all := p.attemptsOf(t)
 	rows := max(room-len(lines)-len(end)-1, 1)
-	long := p.Browse.Open // decisions in full
-	shown, drawn := len(all), 0
-	for shown = len(all); shown > 0; shown-- {
+	long := p.Browse.Open       // decisions in full
+	shown, drawn := len(all), 0 // from which attempt on, in how many lines
+	for ; shown > 0; shown-- {
 		n := 1
 		if long {
 			n = len(p.decision(&all[shown-1], w))
@@ -163,7 +163,7 @@ func order(d time.Duration) float64 {
 }
 
 // draw writes the row of an attempt into width cells: the wait before it, and itself with how it ended.
-func (b bars) draw(l *widget.Line, i int, role themes.Role, mark string, width int) {
+func (b bars) draw(l *widget.Line, g *widget.Glyphs, i int, role themes.Role, mark string, width int) {
 	total := 0.0
 	for _, w := range b.weight {
 		total += w
@@ -181,8 +181,8 @@ func (b bars) draw(l *widget.Line, i int, role themes.Role, mark string, width i
 		begin, to = begin-(to-width), width
 		from = min(from, begin)
 	}
-	l.Gap(from).Repeat(themes.Dim, "┄", begin-from)
-	l.Repeat(role, "■", to-begin-1).Text(role, mark)
+	l.Gap(from).Repeat(themes.Dim, g.Wait, begin-from)
+	l.Repeat(role, g.Wire, to-begin-1).Text(role, mark)
 	l.To(end)
 }
 
@@ -202,7 +202,7 @@ func (p *Picture) attemptHead(w, earlier int) string {
 	}
 	switch {
 	case inner >= 100:
-		l.Fit(themes.Dim, "WAITED, ON THE WIRE", barsWide, widget.Left).Gap(1).Fit(themes.Dim, "TOOK", 7, widget.Right).Gap(1).
+		l.Fit(themes.Dim, p.Look.Glyphs.Wait+" WAITED  "+p.Look.Glyphs.Wire+" ON THE WIRE", barsWide, widget.Left).Gap(1).Fit(themes.Dim, "TOOK", 7, widget.Right).Gap(1).
 			Fit(themes.Dim, "ANSWER", 16, widget.Left).Fit(themes.Dim, "BYTES", 8, widget.Right).Fit(themes.Dim, "N/MAX", 7, widget.Right)
 	default:
 		l.Gap(barsNarrow+1).Fit(themes.Dim, "TOOK", 7, widget.Right).Gap(1).Fit(themes.Dim, "ANSWER", 14, widget.Left)
@@ -241,22 +241,23 @@ func (p *Picture) attempt(a *storage.Attempt, b bars, i, w int) []string {
 	inner := widget.Inner(w)
 	role := outcomeRole(a.Outcome)
 	mark := p.Look.Glyphs.State("dead").Glyph
-	if a.Outcome == "accepted" {
+	switch a.Outcome {
+	case "accepted":
 		mark = p.Look.Glyphs.State("accepted").Glyph
-	} else if a.Outcome == "accepted_remote" || a.Outcome == "still_running" {
+	case "accepted_remote", "still_running":
 		mark = p.Look.Glyphs.State("remote").Glyph
 	}
 	decision := p.decision(a, w)
 	l := p.Look.Line(inner).Fit(themes.Text, countIn(int64(a.Number), 3), 4, widget.Left).Fit(themes.Text, p.clockOf(a.StartedAt), 9, widget.Left)
 	switch {
 	case inner >= 100:
-		b.draw(l, i, role, mark, barsWide)
+		b.draw(l, p.Look.Glyphs, i, role, mark, barsWide)
 		load := ofLimit(a.InFlight, a.InFlightLimit)
 		l.Gap(1).Fit(themes.Text, widget.Seconds(a.Elapsed), 7, widget.Right).Gap(1).Fit(role, attemptWords(a), 16, widget.Left).
 			Fit(themes.Text, widget.Bytes(a.Bytes), 8, widget.Right).Fit(themes.Text, load, 7, widget.Right)
 	case inner >= 60:
 		n := min(1+int(order(a.Elapsed)), barsNarrow-1)
-		l.Repeat(role, "■", n-1).Text(role, mark).Gap(barsNarrow-n).Gap(1).Fit(themes.Text, widget.Seconds(a.Elapsed), 7, widget.Right).Gap(1).
+		l.Repeat(role, p.Look.Glyphs.Wire, n-1).Text(role, mark).Gap(barsNarrow-n).Gap(1).Fit(themes.Text, widget.Seconds(a.Elapsed), 7, widget.Right).Gap(1).
 			Fit(role, attemptWords(a), 14, widget.Left)
 	default:
 		l.Text(role, attemptWords(a))

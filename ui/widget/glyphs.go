@@ -31,6 +31,7 @@ type Glyphs struct {
 	Forecast      string // where a run is expected to end
 	Passed        string // passed part of a wait
 	Zero          string // an empty bin
+	Wait, Wire    string // of an attempt: the time before it, the time until its answer
 	Levels        [8]string
 
 	Axis, AxisTick, AxisCorner, AxisLine string
@@ -46,7 +47,7 @@ type Box struct{ TopLeft, Top, TopRight, Left, Right, BottomLeft, Bottom, Bottom
 var unicodeGlyphs = Glyphs{
 	Cursor: "▶", CursorAway: "▷", Tag: "*", Look: "!", Stale: "~", Asc: "↑", Desc: "↓",
 	TabLeft: "▌", TabRight: "▐", Cut: "…",
-	Used: "█", Free: "░", Lowered: "▏", Lost: "·", Forecast: "┊", Passed: "▓", Zero: "·",
+	Used: "█", Free: "░", Lowered: "▏", Lost: "·", Forecast: "┊", Passed: "▓", Zero: "·", Wait: "┄", Wire: "■",
 	Levels: [8]string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 	Axis:   "│", AxisTick: "┤", AxisCorner: "└", AxisLine: "─", Rule: "─",
 	Box:   Box{"╭", "─", "╮", "│", "│", "╰", "─", "╯"},
@@ -72,7 +73,7 @@ var asciiGlyphs = Glyphs{
 	ASCII:  true,
 	Cursor: ">", CursorAway: "-", Tag: "@", Look: "!", Stale: "~", Asc: "^", Desc: "v",
 	TabLeft: "[", TabRight: "]", Cut: "~",
-	Used: "#", Free: "-", Lowered: "|", Lost: ".", Forecast: ":", Passed: "=", Zero: ".",
+	Used: "#", Free: "-", Lowered: "|", Lost: ".", Forecast: ":", Passed: "=", Zero: ".", Wait: "-", Wire: "#",
 	Levels: [8]string{":", "-", "=", "+", "*", "%", "#", "@"},
 	Axis:   "|", AxisTick: "+", AxisCorner: "+", AxisLine: "-", Rule: "-",
 	Box:   Box{"+", "-", "+", "|", "|", "+", "-", "+"},

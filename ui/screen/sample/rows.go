@@ -73,3 +73,44 @@ func HostileTasks() ([]storage.TaskRow, []storage.Attempt) {
 	}
 	return tasks, attempts
 }
+
+// Groups are the dead letters of the normal run by cause.
+func Groups() []storage.DeadGroup {
+	g := func(key string, tasks, others int64, first, last int) storage.DeadGroup {
+		return storage.DeadGroup{Key: key, Tasks: tasks, Others: others, First: ago(first), Last: ago(last)}
+	}
+	return []storage.DeadGroup{
+		g("blocked", 9, 1, 1669, 29), g("attempts", 6, 3, 2360, 358), g("not_found", 5, 2, 2741, 1805), g("deadline", 2, 1, 1195, 1048), g("too_large", 1, 1, 700, 700),
+	}
+}
+
+// DeadLetters are those that were blocked.
+func DeadLetters() []storage.TaskRow {
+	var rows []storage.TaskRow
+	for i, path := range []string{"/rates", "/rates/history", "/branches", "/offers?page=2", "/offers"} {
+		t := storage.TaskRow{UpdatedAt: ago(600 - 140*i), Reason: "blocked", Error: "403: a challenge page"}
+		t.ID, t.State, t.Domain, t.URL, t.CreatedAt = 88_600+int64(i)*75, storage.TaskDead, "bank-h.example", "https://bank-h.example"+path, ago(2000-20*i)
+		t.Tries, t.Attempts, t.FirstTryAt = 1, 1, ago(700)
+		t.Last = &storage.Answer{Outcome: "blocked", Layer: "target", HTTPStatus: 403, Elapsed: 200 * time.Millisecond}
+		rows = append(rows, t)
+	}
+	return rows
+}
+
+// Log are the events of the normal run, the newest last.
+func Log() []storage.Event {
+	var rows []storage.Event
+	add := func(at int, level, scope, key, text string, task int64) {
+		rows = append(rows, storage.Event{ID: int64(41_000 + 10*len(rows)), At: ago(at), Level: level, Scope: scope, Key: key, Text: text, Task: task})
+	}
+	add(2933, "info", "global", "", "the run is driven by process 4711", 0)
+	add(1889, "user", "domain", "maps-f.example", "paused by you", 0)
+	add(1882, "warn", "domain", "forum-c.example", "limit lowered 10 -> 5 after 3 x 429", 0)
+	add(700, "error", "domain", "tube-j.example", "dead letter: too_large after 1 tries", 89_120)
+	add(440, "warn", "domain", "forum-c.example", "502: try 1 of 8 spent; backs off 120 s", 90_177)
+	add(230, "warn", "credential", "main", "cools 12 s (Retry-After: 12)", 0)
+	add(48, "warn", "domain", "forum-c.example", "429 target, Retry-After: 90: the domain cools until 14:30:42; 4 requests in flight were let finish, and one probe goes first after that", 90_177)
+	add(29, "error", "domain", "bank-h.example", "dead letter: blocked after 1 tries", 88_900)
+	add(2, "info", "domain", "wiki-e.example", "robots.txt is read", 0)
+	return rows
+}
