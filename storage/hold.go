@@ -55,15 +55,7 @@ func (s *Store) Cooldowns(ctx context.Context) ([]Cooldown, error) {
 // Events returns the events of a run (zero: of all runs) in their order, beyond the one with the id after.
 func (s *Store) Events(ctx context.Context, run int64, after int64, limit int) ([]Event, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT id, at, level, scope, key, text, task FROM event WHERE (run = ?1 OR ?1 = 0) AND id > ?2 ORDER BY id LIMIT ?3`, run, after, limit)
-	return collect(s, rows, err, func(row interface{ Scan(...any) error }) (Event, error) {
-		var e Event
-		var when int64
-		var task sql.NullInt64
-		err := row.Scan(&e.ID, &when, &e.Level, &e.Scope, &e.Key, &e.Text, &task)
-		e.At = time.UnixMilli(when).UTC()
-		e.Task = task.Int64
-		return e, err
-	})
+	return collect(s, rows, err, scanEvent)
 }
 
 // Cached returns the results of the newest accepted task of a normalised URL that was fetched through provider with the same

@@ -7,7 +7,8 @@
 //
 // A refusal cools it; when the cooldown has passed exactly one call tests it; a good answer reopens it in steps, never at
 // once. After a wait of our own, where no answer named one, a probe that was not refused within half a second and twice the
-// time that refusals take counts as let through (Elapse): slow pages would else leave a site idle for their whole length. Announced waits are minima and only grow while active; one burst of refusals is one event (Refused with a call
+// time that refusals take counts as let through (Elapse): slow pages would else leave a site idle for their whole
+// length. Announced waits are minima and only grow while active; one burst of refusals is one event (Refused with a call
 // sent before the cut only extends).
 //
 // Where nobody told the limit, a finder looks for it: explain, hold, probe. Three kinds of explanation compete for the
@@ -18,9 +19,9 @@
 //	a bucket that leaks    a rate and a burst                      starts are bounded by a meter
 //
 // What earlier runs learned is where a budget starts (Remember), less of it the older it is, and what they sent just now
-// still counts in its windows. What was learned is held, and from time to time a little more is asked for; how often follows from how often the limit
-// moves. A domain's starts are spread inside a known window, with jitter, since it is somebody's web server; other scopes
-// send at once what a window allows. The cooldown always comes first: a finder may wait longer, never shorter. What the
+// still counts in its windows. What was learned is held, and from time to time a little more is asked for; how often follows
+// from how often the limit moves. A domain's starts are spread inside a known window, with jitter, since it is
+// somebody's web server; other scopes send at once what a window allows. The cooldown always comes first: a finder may wait longer, never shorter. What the
 // finder reaches is in the laboratory's table (engine/core/testdata/laboratory.md).
 //
 // Budgets are plain values without locks, clocks or goroutines: every method takes now, and one owner calls them (the

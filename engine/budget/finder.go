@@ -45,7 +45,7 @@ type study struct {
 	model    model
 	rtt      float64 // until a refusal comes back
 	refusals int
-	renewed  bool // remembered in full: work under it confirms it
+	renewed  bool    // remembered in full: work under it confirms it
 	firstRef float64 // when the first refused start was sent
 	cut      float64
 	ep       episode
@@ -180,11 +180,11 @@ func (f *finder) settle(t float64) {
 	}
 }
 
-// A probe for more goes midway between two starts: where the number in flight is bounded that makes no difference, where
-// the pace is, it is let through, and the refusals that follow at numbers let through before tell the one from the other.
-
 // room says whether one more may start while n are in flight, and when otherwise; +Inf: an answer will tell. It changes
 // nothing.
+//
+// A probe for more goes midway between two starts: where the number in flight is bounded that makes no difference, where
+// the pace is, it is let through, and the refusals that follow at numbers let through before tell the one from the other.
 func (f *finder) room(t float64, n int) (why Reason, at float64) {
 	if f.study != nil && f.model.kind != noModel {
 		if at := f.modelOpen(t); at > t {

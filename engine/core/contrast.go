@@ -55,8 +55,8 @@ func (c *contrast) accepted(sent time.Time) (correct bool) {
 	return correct
 }
 
-// keyOf is the budget that stands for whoever asks: the credential, or with direct our address.
-func (m *Machine) keyOf(s *slots) (*contrast, *budget.Budget) {
+// asker is the budget that stands for whoever asks: the credential, or with direct our address.
+func (m *Machine) asker(s *slots) (*contrast, *budget.Budget) {
 	if s.cred != nil {
 		return &s.cred.contrast, s.cred.budget
 	}
@@ -65,7 +65,7 @@ func (m *Machine) keyOf(s *slots) (*contrast, *budget.Budget) {
 
 // contrastRefused looks whether a target's refusal is one of many at once.
 func (m *Machine) contrastRefused(now time.Time, s *slots, domain string) {
-	c, key := m.keyOf(s)
+	c, key := m.asker(s)
 	if !c.refused(now, s.sent, domain) || key.State(now) != budget.Open || key.IsPaused() {
 		return
 	}
@@ -102,7 +102,7 @@ func (m *Machine) probeFailed(now time.Time, key *budget.Budget, s *slots) {
 
 // contrastAccepted takes a blame back when a domain lets something through while others refuse.
 func (m *Machine) contrastAccepted(now time.Time, s *slots) {
-	c, key := m.keyOf(s)
+	c, key := m.asker(s)
 	if !c.accepted(s.sent) || key.State(now) != budget.Cooling {
 		return
 	}

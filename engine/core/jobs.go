@@ -186,7 +186,9 @@ func (m *Machine) polled(now time.Time, c *Call, r *provider.Reply) {
 		if keep := m.cfg.Facts.Retention; keep > 0 && c.Sent.Add(keep).After(j.Expires) {
 			j.Expires = c.Sent.Add(keep)
 		}
-		m.foundRunning(j, c.Sent)
+		if r.Started {
+			m.foundRunning(j, c.Sent)
+		}
 	}
 	// Still running, or the poll itself went wrong: ask again within the retention. A lost answer to a poll costs no try.
 	m.pollLater(now, c, j, wait)

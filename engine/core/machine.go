@@ -90,7 +90,7 @@ type Machine struct {
 	refused  map[*budget.Budget]Refused // by shared budget
 	spend    map[string]*spending       // by tenant; "" is the run
 	contrast contrast                   // of the domains that we ask ourselves
-	start    start
+	setup    setup
 	failRow  int
 	failSeen [3]string
 	wakeAt   time.Time // the shared wake-up in the heap

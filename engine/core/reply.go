@@ -22,7 +22,7 @@ func (m *Machine) replied(now time.Time, r *Replied) {
 	}
 	delete(m.calls, c.ID)
 	c.settle = c.settle[:0]
-	m.astray(c, &r.Reply)
+	m.blameSetup(c, &r.Reply)
 	m.pay(c.slots.lane, r.Reply.Credits, len(c.Tasks))
 	switch {
 	case c.Job != nil:
@@ -150,7 +150,7 @@ func (m *Machine) learn(now time.Time, c *Call, r *provider.Reply) (until time.T
 	}
 	// Whoever let the call through to the one that answered is not to blame: a target that speaks, a platform that
 	// refuses the key.
-	if c, key := m.keyOf(s); blamed == nil && c.blamed && m.refusedByTarget(r) {
+	if c, key := m.asker(s); blamed == nil && c.blamed && m.refusedByTarget(r) {
 		m.probeFailed(now, key, s) // its probe found a domain that refuses still
 		blamed = key
 	}

@@ -90,8 +90,8 @@ func (q *Queue) pushFront(t *Task) {
 // Lane is one tenant's ring of queues that may start.
 type Lane struct {
 	Tenant string
-	Budget *budget.Budget // nil: the tenant has no ceilings
-	Stop   string         // why the tenant starts nothing (its cap is reached); empty: it may
+	Budget *budget.Budget
+	Stop   string // why the tenant starts nothing (its cap is reached); empty: it may
 
 	Queues []*Queue // all of them, whether they may start or not
 	Held   bool     // nothing of it may start until somebody acts
@@ -171,7 +171,7 @@ type Frontier struct {
 	newLane   func(tenant string) *budget.Budget
 }
 
-// New makes an empty frontier; the functions make the budgets of domains and tenants that appear (a tenant's may be nil).
+// New makes an empty frontier; the functions make the budgets of domains and tenants that appear.
 func New(domain, tenant func(name string) *budget.Budget) *Frontier {
 	return &Frontier{Domains: map[string]*Domain{}, lanes: map[string]*Lane{}, newDomain: domain, newLane: tenant}
 }
@@ -316,17 +316,11 @@ func (f *Frontier) NextLane() *Lane {
 
 // ceiling is how many the tenant may have in flight; zero: no ceiling is set.
 func (l *Lane) ceiling() int {
-	if l.Budget == nil {
-		return 0
-	}
 	return l.Budget.Limit()
 }
 
 // share is what the tenant has in flight in proportion to its ceiling.
 func (l *Lane) share(otherwise int) float64 {
-	if l.Budget == nil {
-		return 0
-	}
 	weight := l.ceiling()
 	if weight == 0 {
 		weight = otherwise

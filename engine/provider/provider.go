@@ -206,7 +206,7 @@ type Found struct {
 type JobKind struct {
 	Name string // what its ids start with, up to the slash ("batch" in "batch/b-1"); empty: ids have no kind
 	// Pending is how many jobs of the kind may wait at the platform for an account, 0: no limit is known. A job counts until
-	// a poll has seen it started.
+	// it has ended: whether running ones count is not told.
 	Pending int
 }
 

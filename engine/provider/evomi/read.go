@@ -162,6 +162,7 @@ func (x *reading) polled(object map[string]json.RawMessage, state state) {
 		x.End(provider.Lost, provider.NoLayer, cmp.Or(provider.Words(object), "the platform no longer knows the task"))
 	case state == stateRunning:
 		x.running()
+		x.Reply.Started = provider.Text(object["status"]) != "pending"
 	case state == stateUnknown && !hasResult(object, state):
 		x.running()
 		x.Note("task state %q is unknown: polling on", provider.Text(object["status"]))

@@ -5,9 +5,9 @@ import (
 	"dev.scrapetop/engine/provider"
 )
 
-// start is what a run knows of its own beginning: whether base URL and options are right shows by the first answers, and
+// setup is whether base URL and options were proved right: that shows by the first answers, and
 // until then a fault in either is everybody's, not that of the task that met it.
-type start struct {
+type setup struct {
 	met   bool // the platform has spoken
 	told  bool // what came instead was said
 	taken bool // it took a submit of ours: the options are right
@@ -19,14 +19,14 @@ type start struct {
 
 const toldAlike = "; it says so to every task: correct the options and resume (requeue --reason refused brings back those it refused before)"
 
-// astray turns an answer that speaks of the run's base URL or options into a refusal of the credential: nothing more is
+// blameSetup turns an answer that speaks of the run's base URL or options into a refusal of the credential: nothing more is
 // asked, the tasks stay pending without a try, and resume goes on when the fault is mended. What is kept of the exchange
 // is as it was read.
-func (m *Machine) astray(c *Call, r *provider.Reply) {
+func (m *Machine) blameSetup(c *Call, r *provider.Reply) {
 	if m.cfg.Direct || c.health || c.Robots != nil || c.search != nil {
 		return
 	}
-	s := &m.start
+	s := &m.setup
 	switch r.Outcome {
 	case provider.Accepted, provider.AcceptedRemote:
 		s.met, s.taken = true, s.taken || c.Job == nil
