@@ -25,6 +25,7 @@ type batch struct {
 	cooldowns []storage.Cooldown
 	learned   []storage.Learned
 	events    []storage.Event
+	unseen    []storage.Unseen
 	totals    storage.Totals
 	state     storage.RunState
 	reason    string
@@ -49,7 +50,7 @@ func (l *loop) flush(now time.Time) {
 	}
 	tx := storage.Tx{
 		Run: l.Engine.run.ID, Tasks: b.tasks, Attempts: b.attempts, Results: b.results, Intents: b.intents, Settled: b.settled,
-		Jobs: b.jobs, Cooldowns: b.cooldowns, Learned: b.learned, Events: b.events, State: b.state, Reason: b.reason, Finished: b.finished, Totals: b.totals,
+		Jobs: b.jobs, Cooldowns: b.cooldowns, Learned: b.learned, Events: b.events, Unseen: b.unseen, State: b.state, Reason: b.reason, Finished: b.finished, Totals: b.totals,
 	}
 	was := &l.written
 	t := &tx.Totals

@@ -238,6 +238,9 @@ func (l *loop) act(now time.Time, a core.Action) {
 		l.lookupDone(a)
 	case core.Keep:
 		l.keepJob(a)
+	case core.Unpriced:
+		l.batch.unseen = append(l.batch.unseen, storage.Unseen{Tenant: a.Tenant, Tasks: a.Unpriced})
+		l.batch.dirty = true
 	case core.Settle:
 		id := a.Exchange
 		if a.Call != nil {

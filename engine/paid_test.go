@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"context"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -195,6 +197,68 @@ func TestPlatformThatIsDownIsLeftAlone(t *testing.T) {
 				t.Logf("%d requests in %v, %.0f s in all", during.Load(), c.down, d.summary.ElapsedSeconds)
 				if during.Load() > c.most || d.summary.Accepted != int64(len(c.list)) {
 					t.Fatalf("%d requests while it was down; summary %+v", during.Load(), d.summary)
+				}
+			})
+		})
+	}
+}
+
+// TestCapsHoldOverRestarts: what a killed drive submitted and never heard of is spent, for the run and for its tenant.
+func TestCapsHoldOverRestarts(t *testing.T) {
+	for name, capped := range map[string]func(*Config){
+		"run":             func(c *Config) { c.MaxCredits = 16 },
+		"tenant":          func(c *Config) { c.Tenants = map[string]Ceilings{"acme": {MaxCredits: 16}} },
+		"tenant requests": func(c *Config) { c.Tenants = map[string]Ceilings{"acme": {MaxRequests: 8}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				inOurTime()
+				w := evomiWorld(3*time.Second, simulator.EvomiSettings{})
+				st, err := storage.Open(t.Context(), filepath.Join(t.TempDir(), "t.db"), storage.Options{Fast: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer st.Close()
+				ctx := context.Background()
+				run, err := st.CreateRun(ctx, storage.RunSpec{Name: "t", Input: "t", Provider: Evomi})
+				if err != nil {
+					t.Fatal(err)
+				}
+				cfg := evomiConfig()
+				capped(&cfg)
+				cfg.Transport, cfg.Headless = w.RoundTripper(), true
+				var list []storage.NewTask
+				for _, u := range urls("shop.test", 40) {
+					list = append(list, storage.NewTask{URL: u, InputURL: u, Domain: "shop.test", Tenant: "acme"})
+				}
+				for drive := range 8 {
+					e, err := New(cfg, st, run)
+					if err != nil {
+						t.Fatal(err)
+					}
+					driving, kill := context.WithCancel(ctx)
+					done := make(chan struct{})
+					go func() {
+						if _, err := e.Run(driving); err != nil {
+							t.Error(err)
+						}
+						close(done)
+					}()
+					if drive == 0 {
+						if _, err := e.Feed(ctx, list); err != nil {
+							t.Fatal(err)
+						}
+					}
+					e.FeedDone()
+					time.Sleep(2 * time.Second) // in the middle of the first pages
+					kill()
+					<-done
+					if run, err = st.Run(ctx, run.ID); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if k := w.Counters().Evomi.Keys["demo"]; k.Started > 8 || k.Charges > 16 {
+					t.Fatalf("%d scrapes for %v credits under a cap of 8", k.Started, k.Charges)
 				}
 			})
 		})

@@ -56,7 +56,7 @@ func (l *loop) reuse(ctx context.Context, now time.Time, t storage.Task) int {
 		return 0 // it is fetched instead
 	}
 	for i := range results {
-		results[i].Task, results[i].Cached = t.ID, true
+		results[i].Task, results[i].Cached, results[i].Credits = t.ID, true, 0 // this run pays nothing for it
 	}
 	tx := storage.Tx{
 		Run:     run.ID,

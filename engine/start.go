@@ -43,16 +43,44 @@ func (l *loop) start(ctx context.Context) error {
 	l.picture.begin(l.Engine.run)
 	l.m.Resume(l.Engine.run.Accepted, l.Engine.run.Dead)
 	l.written = l.m.Counts()
-	if err := l.resumeSpent(ctx); err != nil {
-		l.cancel()
-		return err
+	err = l.keepUnseen(ctx, rec.Unknown)
+	if err == nil {
+		err = l.resumeSpent(ctx)
 	}
-	if err := l.restore(ctx, now, rec); err != nil {
+	if err == nil {
+		err = l.restore(ctx, now, rec)
+	}
+	if err != nil {
 		l.cancel()
 		return fmt.Errorf("run %d cannot be taken over: %w", l.Engine.run.ID, err)
 	}
 	l.event("info", "global", "", "the run is driven by process "+strconv.Itoa(os.Getpid()), 0)
 	return nil
+}
+
+// keepUnseen writes what calls without an answer, of before a restart, may have cost. A submit that is searched for costs
+// what the search finds.
+func (l *loop) keepUnseen(ctx context.Context, unknown []storage.Intent) error {
+	for _, in := range unknown {
+		tasks, err := l.store.TasksByID(ctx, in.Tasks)
+		if err != nil {
+			return err
+		}
+		if len(tasks) == 0 {
+			continue
+		}
+		u := storage.Unseen{Tenant: tasks[0].Tenant, Requests: 1}
+		if in.Job == "" && !l.provider.Facts().FindsLost {
+			u.Tasks = int64(len(tasks))
+		}
+		l.batch.unseen = append(l.batch.unseen, u)
+		l.batch.dirty = true
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	l.flush(time.Now())
+	return l.store.Sync(ctx)
 }
 
 // resumeSpent tells the core what the run and its tenants have spent already, where a cap asks for it.

@@ -14,7 +14,7 @@ import (
 func weight(tx *Tx) (rows int, bytes int64) {
 	const row = 256 // of the small columns, roughly
 	rows = len(tx.Tasks) + len(tx.Attempts) + len(tx.Results) + len(tx.Intents) + len(tx.Settled) + len(tx.Jobs) +
-		len(tx.Cooldowns) + len(tx.Learned) + len(tx.Events) + 1
+		len(tx.Cooldowns) + len(tx.Learned) + len(tx.Events) + len(tx.Unseen) + 1
 	bytes = int64(rows) * row
 	for i := range tx.Results {
 		bytes += int64(len(tx.Results[i].Body) + len(tx.Results[i].Fields))
@@ -158,6 +158,11 @@ func (w *writer) applyRows(tx *Tx, sum *moved) error {
 	}
 	for i := range tx.Cooldowns {
 		if err := w.applyCooldown(&tx.Cooldowns[i]); err != nil {
+			return err
+		}
+	}
+	for i := range tx.Unseen {
+		if err := w.applyUnseen(tx.Run, &tx.Unseen[i]); err != nil {
 			return err
 		}
 	}

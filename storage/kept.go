@@ -260,6 +260,7 @@ type Tx struct {
 	Cooldowns []Cooldown
 	Learned   []Learned
 	Events    []Event
+	Unseen    []Unseen
 	Totals    Totals
 	State     RunState // empty: unchanged
 	Reason    string   // with State

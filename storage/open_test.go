@@ -221,7 +221,7 @@ func TestUpgradeKeepsWhatIsThere(t *testing.T) {
 	if got := query(t, s, "SELECT url, body FROM results"); len(got) != 1 || got[0] != "http://a.test/1|kept" {
 		t.Errorf("results %v", got)
 	}
-	if got := query(t, s, "PRAGMA user_version"); got[0] != "4" {
+	if got := query(t, s, "PRAGMA user_version"); got[0] != "5" {
 		t.Errorf("version %v", got)
 	}
 }
@@ -241,7 +241,7 @@ func TestFailedUpgradeLeavesTheOldVersion(t *testing.T) {
 		}
 		folder[name] = &fstest.MapFile{Data: data}
 	}
-	folder["migrations/0005_bad.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE half (a); CREATE TABLE task (b);")}
+	folder["migrations/0006_bad.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE half (a); CREATE TABLE task (b);")}
 	all, err := steps(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -249,7 +249,7 @@ func TestFailedUpgradeLeavesTheOldVersion(t *testing.T) {
 	if s, err := open(t.Context(), path, Options{}, all); err == nil {
 		s.Close()
 		t.Fatal("opened")
-	} else if !strings.Contains(err.Error(), "0005_bad.sql") {
+	} else if !strings.Contains(err.Error(), "0006_bad.sql") {
 		t.Errorf("%v", err)
 	}
 	s := openAt(t, path, Options{})

@@ -27,6 +27,9 @@ func (m *Machine) dispatch(now time.Time) {
 			m.wakeShared(g.At)
 			continue
 		}
+		if !m.affordable(l, 1) {
+			continue
+		}
 		cred, g := m.pick(now, l)
 		if !g.OK {
 			l.Parked = true
@@ -36,9 +39,6 @@ func (m *Machine) dispatch(now time.Time) {
 		if g := m.startGate(now); !g.OK { // picking may have asked for the health of keys
 			m.wakeShared(g.At)
 			return
-		}
-		if !m.affordable(l, 1) {
-			continue
 		}
 		if at, thin := m.thin(now, l); thin {
 			l.Parked = true

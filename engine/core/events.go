@@ -151,6 +151,7 @@ const (
 	Tell                     // an event for the run's log
 	LookupDone               // a lookup's call ended for good; Event.Text: it was given up for that, nothing was sent
 	Keep                     // keep the remote job
+	Unpriced                 // Tasks of Tenant may have cost something that no answer told
 	Settle                   // the intent of a submit that was searched for is settled: Exchange, or of Call
 	Ended                    // the run is over
 )
@@ -161,6 +162,8 @@ type Action struct {
 	Call     *Call
 	Intent   bool
 	Exchange string
+	Tenant   string
+	Unpriced int64
 	Settled  []Settled
 	Wants    []Want
 	Cool     CoolChange

@@ -245,8 +245,8 @@ func (m *Machine) terminal(now time.Time, c *Call, r *provider.Reply) {
 	m.unreserve(j.slots.lane, j.worst)
 	m.owe(j.slots.lane, -1)
 	m.toPolls--
-	if r.Outcome == provider.Lost {
-		m.unpriced(j.slots.lane, r, j.worst)
+	if r.Outcome == provider.Lost && r.Credits == 0 && len(j.Tasks) > 0 {
+		m.unpriced(j.slots.lane, j.Tasks, j.worst)
 	}
 	m.jobEnded(now, j)
 	if cr := j.slots.cred; cr != nil {
@@ -309,8 +309,11 @@ func (m *Machine) jobKept(now time.Time, ev JobKept) {
 	next := now.Add(max(m.cfg.Facts.PollFirst, time.Second))
 	next = next.Add(time.Duration(m.rng.Int64N(int64(next.Sub(now)))))
 	switch {
-	case ev.Next.After(next):
+	case ev.Next.After(next): // what it was put off for is not known any more
 		next = ev.Next
+		if longest := now.Add(4 * m.cfg.Facts.PollMax); longest.Before(next) && m.cfg.Facts.PollMax > 0 {
+			next = longest
+		}
 	case m.unpolled(s.cred) != "":
 		next = now // no request comes of it
 	}

@@ -62,7 +62,9 @@ func (m *Machine) taskReplied(now time.Time, c *Call, r *provider.Reply) {
 		m.split(c)
 	case r.Unknown && len(c.Tasks) > 0:
 		m.unknown(now, c, r)
-		m.unpriced(c.slots.lane, r, c.Worst) // what is searched for stays reserved
+		if r.Credits == 0 { // what is searched for stays reserved: its Worst is zero
+			m.unpriced(c.slots.lane, c.Tasks, c.Worst)
+		}
 	default:
 		for _, t := range c.Tasks {
 			item := provider.Item{Task: t.ID, Outcome: r.Outcome, Layer: r.Layer, Signal: r.Signal, Error: r.Error}

@@ -233,7 +233,7 @@ func (m *Machine) found(now time.Time, c *Call, s *search, f provider.Found) {
 func (m *Machine) abandonSearch(now time.Time, c *Call, s *search, why string) {
 	m.searchEnded(s)
 	m.unreserve(s.slots.lane, s.worst)
-	m.assume(s.slots.lane, s.worst) // it may have been carried out all the same
+	m.unpriced(s.slots.lane, s.tasks, s.worst) // it may have been carried out all the same
 	m.tell("warn", budget.Credential, c.Credential, why, s.tasks[0].ID)
 	for _, t := range s.tasks {
 		m.onceMore(now, c, t, provider.Transport, why)

@@ -5,7 +5,6 @@ import (
 
 	"dev.scrapetop/engine/budget"
 	"dev.scrapetop/engine/frontier"
-	"dev.scrapetop/engine/provider"
 )
 
 // spending is what a tenant's, or the run's, caps are compared with.
@@ -171,10 +170,11 @@ func (m *Machine) sparing(now time.Time, j *Job) time.Duration {
 	return 0
 }
 
-// unpriced counts the worst price of work against the caps that may have been carried out and told none.
-func (m *Machine) unpriced(l *frontier.Lane, r *provider.Reply, worst float64) {
-	if r.Credits == 0 {
+// unpriced counts the worst price of tasks against the caps that may have been carried out and told none.
+func (m *Machine) unpriced(l *frontier.Lane, tasks []*frontier.Task, worst float64) {
+	if worst > 0 {
 		m.assume(l, worst)
+		m.do(Action{Do: Unpriced, Tenant: tasks[0].Tenant, Unpriced: int64(len(tasks))})
 	}
 }
 

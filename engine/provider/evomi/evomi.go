@@ -57,6 +57,13 @@ func New(o Options) (provider.Provider, error) {
 		fields["include_content"] = true
 	}
 	p.content = text(fields, "content")
+	// Without a page each answer would be paid for, judged invalid and bought again.
+	if said, no := fields["include_content"]; no && !p.raw && !flag(said) {
+		return nil, errors.New("evomi: include_content = false brings no page to keep: leave it out, or set delivery = raw")
+	}
+	if flag(fields["no_html"]) && !p.raw && (p.content == "" || p.content == "html") {
+		return nil, errors.New("evomi: no_html = true brings no page to keep: leave it out, or set content = markdown")
+	}
 	p.worst = worstCredits(text(fields, "mode"), text(fields, "proxy_type"))
 	p.fields = fields
 	return p, nil

@@ -48,7 +48,7 @@ func TestSubmitRequest(t *testing.T) {
 		"defaults": {Options{}, map[string]any{"delivery": "json", "include_content": true}},
 		"fields pass through": {Options{Fields: map[string]any{"mode": "request", "proxy_type": "datacenter", "block_resources": []string{"image"}}},
 			map[string]any{"delivery": "json", "include_content": true, "mode": "request", "proxy_type": "datacenter", "block_resources": []any{"image"}}},
-		"fields win over defaults": {Options{Fields: map[string]any{"include_content": false}}, map[string]any{"delivery": "json", "include_content": false}},
+		"fields win over defaults": {Options{Fields: map[string]any{"content": "markdown", "delivery": "json", "include_content": true}}, map[string]any{"content": "markdown", "delivery": "json", "include_content": true}},
 		"raw delivery":             {Options{Fields: map[string]any{"delivery": "raw"}}, map[string]any{"delivery": "raw"}},
 		"async":                    {Options{Async: true}, map[string]any{"delivery": "json", "include_content": true, "async": true}},
 		"async as a field":         {Options{Fields: map[string]any{"async": "true"}}, map[string]any{"delivery": "json", "include_content": true, "async": true}},
@@ -166,6 +166,25 @@ func TestFacts(t *testing.T) {
 	} {
 		if got := made(t, Options{Fields: c.fields}).Facts(); got.WorstCredits != c.worst || got.SlotLease != time.Minute || got.Retention != 10*time.Minute || !got.FreeSlots {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestOptionsThatBringNoPageAreRefused: they would be paid for at each try.
+func TestOptionsThatBringNoPageAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		fields map[string]any
+		ok     bool
+	}{
+		{map[string]any{"include_content": false}, false},
+		{map[string]any{"include_content": true}, true},
+		{map[string]any{"include_content": false, "delivery": "raw"}, true},
+		{map[string]any{"no_html": true}, false},
+		{map[string]any{"no_html": true, "content": "markdown"}, true},
+		{map[string]any{"no_html": false}, true},
+	} {
+		if _, err := New(Options{Fields: c.fields}); (err == nil) != c.ok {
+			t.Errorf("%v: %v", c.fields, err)
 		}
 	}
 }

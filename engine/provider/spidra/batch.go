@@ -30,7 +30,7 @@ func (x *reading) batch(object map[string]json.RawMessage) {
 	}
 	s := stateOf(object["status"])
 	switch {
-	case s == stateCancelled && busy:
+	case (s == stateCancelled || s == stateDone || s == stateFailed) && busy: // items go on, or came to life again
 		x.running(object["status"], stateStarted)
 	case s == stateDone && !listed:
 		x.End(provider.Failed, provider.NoLayer, "the batch is finished but its items are not told")
