@@ -117,12 +117,9 @@ func (l *loop) restore(ctx context.Context, now time.Time, rec storage.Recovered
 		return err
 	}
 	for _, c := range cooldowns {
-		// The remainder is never longer than what was announced: the wall clock may have been set in between.
-		left := min(time.Until(c.Until), c.Full)
-		if left <= 0 {
-			continue
+		if until := coolsUntil(now, c); until.After(now) {
+			l.step(core.CooldownKept{Scope: budget.Scope(c.Scope), Key: c.Key, Until: until, Cause: c.Cause, Layer: c.Source})
 		}
-		l.step(core.CooldownKept{Scope: budget.Scope(c.Scope), Key: c.Key, Until: now.Add(left), Cause: c.Cause, Layer: c.Source})
 	}
 	jobs, err := l.store.Jobs(ctx, l.Engine.run.ID)
 	if err != nil {
@@ -157,6 +154,13 @@ func (l *loop) restore(ctx context.Context, now time.Time, rec storage.Recovered
 		l.step(q)
 	}
 	return nil
+}
+
+// coolsUntil is when a cooldown of before a restart ends, on this process's clock. now is when the start began, which may be a
+// while ago: what is left is what was left then. It is never longer than what was announced, because the wall clock may have
+// been set in between.
+func coolsUntil(now time.Time, c storage.Cooldown) time.Time {
+	return now.Add(min(monotonic(now, c.Until).Sub(now), c.Full))
 }
 
 // restoreJob goes on polling a remote job.
