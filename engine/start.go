@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -125,6 +126,7 @@ func (l *loop) restore(ctx context.Context, now time.Time, rec storage.Recovered
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(jobs, func(a, b storage.RemoteJob) int { return a.SubmittedAt.Compare(b.SubmittedAt) })
 	for _, j := range jobs {
 		if err := l.restoreJob(ctx, now, j); err != nil {
 			return err

@@ -279,7 +279,7 @@ func or(s, otherwise string) string {
 	return otherwise
 }
 
-// jobKept goes on polling a job of before a restart; it takes its slots again.
+// jobKept goes on polling a job of before a restart; it takes its slots again. The oldest comes first.
 func (m *Machine) jobKept(now time.Time, ev JobKept) {
 	j := &Job{ID: ev.Job, Credential: ev.Credential, Submitted: ev.Submitted, Expires: ev.Expires}
 	for i := range ev.Tasks {
@@ -309,6 +309,7 @@ func (m *Machine) jobKept(now time.Time, ev JobKept) {
 	next := now.Add(max(m.cfg.Facts.PollFirst, time.Second))
 	next = next.Add(time.Duration(m.rng.Int64N(int64(next.Sub(now)))))
 	switch {
+	case m.pollsCost() && m.older(j) == 0: // it leads now: the job that it was to wait for may have ended before the restart
 	case ev.Next.After(next): // what it was put off for is not known any more
 		next = ev.Next
 		if longest := now.Add(4 * m.cfg.Facts.PollMax); longest.Before(next) && m.cfg.Facts.PollMax > 0 {

@@ -93,3 +93,24 @@ func TestFailedBatchesCoolTheProvider(t *testing.T) {
 		t.Errorf("the provider is %v", m.provider.State(labStart))
 	}
 }
+
+// TestKeptJobsHaveALeader: where polls cost, a job is left alone for minutes while an older one leads. When that one ended
+// just before a restart, the oldest of the rest leads: it is asked soon, and the others are not.
+func TestKeptJobsHaveALeader(t *testing.T) {
+	cfg := batches()
+	cfg.Facts.RateLimit, cfg.Facts.RateWindow, cfg.Facts.PollsCount = 300, 15*time.Minute, true
+	m := New(cfg)
+	for i := range 3 {
+		at := labStart.Add(time.Duration(i-10) * time.Second)
+		m.Step(labStart, JobKept{Job: "scrape/" + string(rune('a'+i)), Credential: "k", Tasks: []frontier.Task{{ID: int64(1 + i), Domain: "a.test", Home: "a.test"}},
+			Submitted: at, Expires: at.Add(time.Hour), Next: at.Add(leadWait)})
+	}
+	for id, j := range m.jobs {
+		if soon := j.Next.Before(labStart.Add(30 * time.Second)); soon != (id == "scrape/a") {
+			t.Errorf("%s is asked in %v", id, j.Next.Sub(labStart))
+		}
+	}
+	if len(m.jobs) != 3 {
+		t.Fatalf("%d jobs are kept", len(m.jobs))
+	}
+}
