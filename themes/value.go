@@ -2,15 +2,18 @@ package themes
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // value is a role's look on one profile: a colour and attributes. As text it is the colour followed by attributes,
-// "#56b4e9", "74 bold", "cyan bold", "default faint".
+// "#56b4e9", "74 bold", "cyan bold", "default faint". The names of the terminal's own colours are taken on every profile:
+// a theme may leave all colours to the terminal.
 type value struct {
 	set                  bool
-	colour               string // SGR parameters of the colour; empty: the terminal's own
+	colour               string // SGR parameters of the colour; empty: the terminal's text colour
+	own                  string // name of the colour when it is one of the terminal's own 16, which look as the user chose
 	rgb                  [3]uint8
 	bold, faint, reverse bool
 }
@@ -63,21 +66,29 @@ func split(text []byte) (colour string, attributes []string) {
 	return words[0], words[1:]
 }
 
+// read reads a value: default, one of the terminal's own colours, or what the profile's own notation says.
+func (v *value) read(text []byte, want string, notation func(colour string) bool) error {
+	c, rest := split(text)
+	if c != "default" && !v.name(c) && !notation(c) {
+		return fmt.Errorf("bad colour %q: use %s", c, want)
+	}
+	return v.attributes(rest)
+}
+
 // trueColor is a value written #rrggbb.
 type trueColor struct{ value }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (v *trueColor) UnmarshalText(text []byte) error {
-	c, rest := split(text)
-	if c != "default" {
+	return v.read(text, "#rrggbb, a name like green or bright-green, or default", func(c string) bool {
 		n, err := strconv.ParseUint(strings.TrimPrefix(c, "#"), 16, 32)
 		if err != nil || len(c) != 7 || c[0] != '#' {
-			return fmt.Errorf("bad colour %q: use #rrggbb or default", c)
+			return false
 		}
 		v.rgb = [3]uint8{uint8(n >> 16), uint8(n >> 8), uint8(n)}
 		v.colour = fmt.Sprintf("38;2;%d;%d;%d", v.rgb[0], v.rgb[1], v.rgb[2])
-	}
-	return v.attributes(rest)
+		return true
+	})
 }
 
 // indexed is a value of the xterm palette, written 0 to 255.
@@ -85,40 +96,40 @@ type indexed struct{ value }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (v *indexed) UnmarshalText(text []byte) error {
-	c, rest := split(text)
-	if c != "default" {
+	return v.read(text, "0 to 255, a name like green or bright-green, or default", func(c string) bool {
 		n, err := strconv.ParseUint(c, 10, 8)
 		if err != nil {
-			return fmt.Errorf("bad colour %q: use 0 to 255 or default", c)
+			return false
 		}
 		v.rgb = xterm(uint8(n))
 		v.colour = fmt.Sprintf("38;5;%d", n)
-	}
-	return v.attributes(rest)
+		return true
+	})
 }
 
 // named is one of the terminal's own 16 colours, written by name.
 type named struct{ value }
 
-var names16 = [8]string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
-
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (v *named) UnmarshalText(text []byte) error {
-	c, rest := split(text)
-	if c == "default" {
-		return v.attributes(rest)
-	}
+	want := strings.Join(names16[:], ", ") + ", bright- before one of them, or default"
+	return v.read(text, want, func(string) bool { return false })
+}
+
+var names16 = [8]string{"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
+
+// name takes one of the terminal's own colours by its name.
+func (v *value) name(c string) bool {
 	base, name := 30, c
 	if n, bright := strings.CutPrefix(c, "bright-"); bright {
 		base, name = 90, n
 	}
-	for i, n := range names16 {
-		if n == name {
-			v.colour = strconv.Itoa(base + i)
-			return v.attributes(rest)
-		}
+	i := slices.Index(names16[:], name)
+	if i < 0 {
+		return false
 	}
-	return fmt.Errorf("bad colour %q: use %s, bright- before one of them, or default", c, strings.Join(names16[:], ", "))
+	v.colour, v.own = strconv.Itoa(base+i), c
+	return true
 }
 
 // xterm is the colour of an index of the xterm palette; the first 16 are the terminal's own and unknown here, so they

@@ -25,6 +25,7 @@ type configFile struct {
 	DB      string `toml:"db" json:"-"`
 	Theme   string `toml:"theme" json:"-"`
 	NoColor *bool  `toml:"no_color" json:"-"`
+	ASCII   *bool  `toml:"ascii" json:"-"`
 
 	Run    map[string]any `toml:"run" json:"run,omitempty"`
 	Export map[string]any `toml:"export" json:"-"`

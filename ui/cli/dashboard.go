@@ -96,12 +96,12 @@ func (a *app) dashboardOptions() (opt dashboard.Options, done func(), err error)
 		return opt, nil, usage("%w", dashboard.ErrNoTerminal)
 	}
 	if a.globals.theme != "" {
-		if _, err := loadTheme(a.globals.theme); err != nil {
+		if _, err := a.themes().Load(a.globals.theme); err != nil {
 			return opt, nil, usage("theme: %w", err)
 		}
 	}
 	opt = dashboard.Options{
-		Theme: a.globals.theme, NoColor: a.globals.noColor, Output: out,
+		Theme: a.globals.theme, Themes: a.themes(), NoColor: a.globals.noColor, ASCII: a.globals.ascii, Output: out,
 		Getenv: func(name string) string { return a.env[name] }, Now: a.world.now,
 	}
 	if in, ok := a.std.In.(*os.File); ok && terminal(in) {

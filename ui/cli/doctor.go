@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -128,7 +129,7 @@ func (a *app) checkTerminal(c *checkup) {
 		c.ok("terminal", "%s", a.env["TERM"])
 	}
 	if a.globals.theme != "" {
-		if _, err := loadTheme(a.globals.theme); err != nil {
+		if _, err := a.themes().Load(a.globals.theme); err != nil {
 			c.fail("theme", "%v", err)
 		} else {
 			c.ok("theme", "%s", a.globals.theme)
@@ -136,12 +137,13 @@ func (a *app) checkTerminal(c *checkup) {
 	}
 }
 
-// loadTheme takes a shipped theme by its name, or one from a file.
-func loadTheme(name string) (themes.Theme, error) {
-	if strings.HasSuffix(name, ".toml") || strings.ContainsRune(name, os.PathSeparator) {
-		return themes.LoadFile(name)
+// themes are the shipped themes and those of the folder themes beside the config.
+func (a *app) themes() themes.Library {
+	var l themes.Library
+	for _, dir := range a.world.configDirs {
+		l.Folders = append(l.Folders, filepath.Join(dir, "themes"))
 	}
-	return themes.Load(name)
+	return l
 }
 
 // checkPlatform looks for the keys of a platform and asks it how it is. A platform that nobody configured is only told.

@@ -15,6 +15,7 @@ type globals struct {
 	config  string
 	theme   string
 	noColor bool
+	ascii   bool
 }
 
 const defaultDB = "scrapetop.db"
@@ -23,8 +24,9 @@ func (g *globals) register(f *pflag.FlagSet) {
 	g.db = defaultDB
 	f.StringVar(&g.db, "db", g.db, "the database `FILE`")
 	f.StringVar(&g.config, "config", "", "the config `FILE` (default scrapetop.toml here, then in the config folder)")
-	f.StringVar(&g.theme, "theme", "", "colour theme `NAME`")
+	f.StringVar(&g.theme, "theme", "", "colour theme `NAME`, or the path of its file")
 	f.BoolVar(&g.noColor, "no-color", false, "no colours (also NO_COLOR)")
+	f.BoolVar(&g.ascii, "ascii", false, "draw with ASCII signs only")
 }
 
 var resubmitWords = []string{"after_lookup", "never"}
@@ -97,6 +99,6 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 
 // notStored are flags that belong to one sitting, not to the run: resume takes them anew.
 var notStored = map[string]bool{
-	"db": true, "config": true, "theme": true, "no-color": true, "headless": true, "summary": true, "new": true, "sitemap": true,
+	"db": true, "config": true, "theme": true, "no-color": true, "ascii": true, "headless": true, "summary": true, "new": true, "sitemap": true,
 	"input-format": true,
 }

@@ -99,7 +99,7 @@ func (a *app) draw(ctx context.Context, d drive, p picture) error {
 	s := a.sit(ctx, eng, d)
 	s.lookFor(p.after)
 	lines, err := dashboard.Still(eng, dashboard.Options{
-		Theme: a.globals.theme, NoColor: a.globals.noColor, Now: a.world.now, Getenv: bestTerminal,
+		Theme: a.globals.theme, Themes: a.themes(), NoColor: a.globals.noColor, ASCII: a.globals.ascii, Now: a.world.now, Getenv: bestTerminal,
 	}, p.size.w, p.size.h, p.keys)
 	eng.Do(engine.Command{Verb: engine.Abandon})
 	if _, ended := s.wait(); ended != nil {
@@ -108,7 +108,7 @@ func (a *app) draw(ctx context.Context, d drive, p picture) error {
 	if err != nil {
 		return broken("draw the dashboard: %w", err)
 	}
-	theme, err := loadTheme(cmp.Or(a.globals.theme, themes.Default))
+	theme, err := a.themes().Load(cmp.Or(a.globals.theme, themes.Default))
 	if err != nil {
 		return usage("theme: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/keys"
 )
 
@@ -65,6 +66,24 @@ func TestReadmeHasTheKeys(t *testing.T) {
 	part := text[begin:end]
 	mark, _, _ := strings.Cut(part, "\n")
 	fresh(t, path, text, part, mark+"\n\n"+keys.Markdown()+"\n")
+}
+
+// TestReadmeThemeLoads: the theme that README shows is one, and what it leaves out is filled.
+func TestReadmeThemeLoads(t *testing.T) {
+	_, text := readme(t)
+	path := filepath.Join(t.TempDir(), "mine.toml")
+	if err := os.WriteFile(path, []byte(blocks(t, text, "toml theme")[0]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	theme, err := themes.LoadFile(path)
+	if err != nil || len(theme.Notes) != len(themes.Roles())-1 {
+		t.Errorf("%v, %v", theme.Notes, err)
+	}
+	for _, name := range themes.Names() {
+		if !strings.Contains(text, "`"+name+"`") {
+			t.Errorf("README.md does not tell of the theme %s", name)
+		}
+	}
 }
 
 func TestReadmeExplainsAsTheProgramDoes(t *testing.T) {

@@ -104,6 +104,9 @@ func (a *app) prepare(cmd *cobra.Command, _ []string) error {
 	if a.file.NoColor != nil {
 		a.fallback("no_color", *a.file.NoColor)
 	}
+	if a.file.ASCII != nil {
+		a.fallback("ascii", *a.file.ASCII)
+	}
 	own, prefix := a.file.Run, "SCRAPETOP_"
 	if table == "export" {
 		// Only run's flags and the global ones have a variable of their own name; --format of export would collide.

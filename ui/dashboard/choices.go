@@ -10,6 +10,7 @@ import (
 	"dev.scrapetop/engine/view"
 	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/screen"
+	"dev.scrapetop/ui/widget"
 )
 
 // ranges are the lengths of the chart to choose from; zero is the whole run.
@@ -27,9 +28,15 @@ func (m *Model) setRange(by int) {
 }
 
 func (m *Model) turnTheme(by int) {
-	m.theme = (max(m.theme, 0) + by + len(m.themes)) % len(m.themes)
-	m.wear(m.themes[m.theme])
-	m.say(themes.Text, "theme "+m.themes[m.theme], "t: next")
+	next := (max(m.theme, 0) + by + len(m.themes)) % len(m.themes)
+	if m.theme < 0 && by > 0 {
+		next = 0 // the theme of a file stands before the first
+	}
+	m.theme = next // of one that cannot be loaded the fault is said, and the next press goes on from there
+	m.toast = toast{}
+	if m.wear(m.themes[next]) && m.toast.text == "" {
+		m.say(themes.Text, "theme "+widget.Clean(m.themes[next], 60), "t: next")
+	}
 }
 
 func (m *Model) chooseSort() {

@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -257,6 +259,36 @@ func TestThemesTurnLive(t *testing.T) {
 func TestAnUnknownThemeIsTold(t *testing.T) {
 	d := drive(t, sample.Empty(), 120, 36, func(o *Options) { o.Theme = "no-such\x1b[2J" })
 	d.sees("unknown theme")
+}
+
+// TestTheUsersThemesAreTurnedToo: one that cannot be worn is told and passed over, and the look stays.
+func TestTheUsersThemesAreTurnedToo(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"dark.toml": "background = \"dark\"\n[ok]\ntruecolor = \"#00ff00\"\n", "faulty.toml": "[okay]\n", "zebra.toml": "background = \"light\"\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := drive(t, sample.Normal(), 120, 36, func(o *Options) { o.Themes.Folders = []string{folder} })
+	if !strings.Contains(d.m.View(), "\x1b[38;2;0;255;0m") {
+		t.Error("the user's dark does not stand in for the shipped one")
+	}
+	before := d.m.look
+	d.press("t")
+	d.sees("faulty.toml:1: okay: unknown role or key")
+	if d.m.look != before {
+		t.Error("the look changed with a theme that cannot be loaded")
+	}
+	d.press("t")
+	d.sees("theme high-contrast")
+	d.press("T", "T")
+	d.sees("theme dark")
+	d.press("T", "T", "T")
+	d.sees("theme zebra: ")
+	broken := drive(t, sample.Empty(), 120, 36, func(o *Options) { o.Themes.Folders, o.Theme = []string{folder}, "faulty" })
+	broken.sees("unknown role or key")
 }
 
 func TestPaces(t *testing.T) {

@@ -1,8 +1,10 @@
 package dashboard
 
 import (
+	"cmp"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,10 +27,11 @@ type Source interface {
 
 // Options are what the command line knows. The zero Options run the default theme on stdin and stdout.
 type Options struct {
-	Theme   string // a shipped theme's name or the path of a theme file; empty: the default
-	NoColor bool   // as --no-color; NO_COLOR and TERM are read from the environment
-	ASCII   bool   // ASCII signs only
-	FPS     int    // frames a second, 1 to 30; zero: 10, over SSH 4
+	Theme   string // the name of one of Themes or the path of a theme file; empty: the default
+	Themes  themes.Library
+	NoColor bool // as --no-color; NO_COLOR and TERM are read from the environment
+	ASCII   bool // ASCII signs only
+	FPS     int  // frames a second, 1 to 30; zero: 10, over SSH 4
 	Output  *os.File
 	Input   *os.File // the terminal's keys; the caller opens it when stdin holds the run's input
 
@@ -157,7 +160,7 @@ func New(source Source, opt Options) *Model {
 		opt.Crash = NewCrash(nil)
 	}
 	m := &Model{
-		source: source, opt: opt, crash: opt.Crash, themes: themes.Names(), now: opt.Now(), index: -1,
+		source: source, opt: opt, crash: opt.Crash, themes: opt.Themes.Names(), now: opt.Now(), index: -1,
 		wishes: make(map[string]wish), yours: make(map[string]int), data: screen.Take(nil),
 	}
 	m.start, m.changedAt = m.now, m.now
@@ -172,7 +175,13 @@ func New(source Source, opt Options) *Model {
 		return tea.Every(every, func(now time.Time) tea.Msg { return frameMsg{chain, now} })
 	}
 	m.copy = func(string) tea.Cmd { return nil }
-	m.wear(opt.Theme)
+	if !m.wear(cmp.Or(opt.Theme, themes.Default)) {
+		theme, err := themes.Load(themes.Default)
+		if err != nil {
+			panic(err) // the default is part of the program
+		}
+		m.put(theme)
+	}
 	return m
 }
 
@@ -187,30 +196,23 @@ func unicodeLocale(getenv func(string) string) bool {
 	return true
 }
 
-// wear loads a theme; one that cannot be loaded is told and the default worn.
-func (m *Model) wear(name string) {
-	if name == "" {
-		name = themes.Default
-	}
-	load := themes.Load
-	if strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".toml") {
-		load = themes.LoadFile
-	}
-	theme, err := load(name)
+// wear loads a theme; false: it cannot be loaded, which is said.
+func (m *Model) wear(name string) bool {
+	theme, err := m.opt.Themes.Load(name)
 	if err != nil {
-		m.say(themes.Warn, widget.Clean(err.Error(), 400), "")
-		if theme, err = themes.Load(themes.Default); err != nil {
-			panic(err) // the default is part of the program
-		}
-	} else if len(theme.Notes) > 0 {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		m.say(themes.Warn, widget.Clean(first, 400), "")
+		return false
+	}
+	if len(theme.Notes) > 0 {
 		m.say(themes.Warn, "theme "+widget.Clean(theme.Name+": "+theme.Notes[0], 400), "")
 	}
-	m.theme = -1
-	for i, n := range m.themes {
-		if n == theme.Name {
-			m.theme = i
-		}
-	}
+	m.put(theme)
+	return true
+}
+
+func (m *Model) put(theme themes.Theme) {
+	m.theme = slices.Index(m.themes, theme.Name)
 	m.look = widget.NewLook(theme.Palette(m.profile), m.opt.ASCII)
 	m.changed()
 }
