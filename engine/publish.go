@@ -123,7 +123,7 @@ func (l *loop) runRow(now time.Time) view.Run {
 func (l *loop) counts() view.Counts {
 	c, p := l.m.Counts(), &l.picture
 	return view.Counts{
-		Tasks: p.tasks, Pending: c.Pending, Delayed: c.Delayed, InFlight: c.InFlight, Remote: c.Remote, Accepted: c.Accepted, Dead: c.Dead,
+		Tasks: p.tasks, Pending: c.Pending, Delayed: c.Delayed, InFlight: c.InFlight, Remote: c.Remote, RemoteDone: c.RemoteDone, Accepted: c.Accepted, Dead: c.Dead,
 		Records: p.records, Cached: p.cached, Invalid: p.invalid, Duplicates: p.duplicates, Skipped: p.skipped + l.skips,
 		Requests: c.Requests + l.Engine.run.Totals.Requests, Retries: c.Retries + l.Engine.run.Totals.Retries,
 		Attempts: c.Attempts + l.Engine.run.Attempts, Held: c.Held, Credits: c.Credits + l.Engine.run.Totals.Credits,

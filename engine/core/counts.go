@@ -12,6 +12,7 @@ import (
 // Counts are the machine's counters. Accepted and Dead move when their rows are committed.
 type Counts struct {
 	Pending, Delayed, InFlight, Remote, Accepted, Dead int64
+	RemoteDone                                         int64 // of Remote: ended at the platform, in jobs that go on
 
 	Requests, Retries, Attempts, Cooldowns, Probes int64
 	Refused

@@ -239,6 +239,7 @@ type Job struct {
 	round       uint64 // of the last answer that it was compared with
 	polls       int
 	lastRunning time.Time // when it was last found running
+	ended       int       // of its tasks, as the last answer told
 	brought     bool      // its next poll was brought forward
 	polling     bool
 	due         bool

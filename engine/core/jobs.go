@@ -186,6 +186,8 @@ func (m *Machine) polled(now time.Time, c *Call, r *provider.Reply) {
 		if keep := m.cfg.Facts.Retention; keep > 0 && c.Sent.Add(keep).After(j.Expires) {
 			j.Expires = c.Sent.Add(keep)
 		}
+		m.counts.RemoteDone += int64(r.Done - j.ended)
+		j.ended = r.Done
 		if r.Started {
 			m.foundRunning(j, c.Sent)
 		}
@@ -258,6 +260,7 @@ func (m *Machine) terminal(now time.Time, c *Call, r *provider.Reply) {
 	// Budgets learn from the job as from a sync answer: the work was let through when it was handed over.
 	m.conclude(now, &work, kindProvider, kindTenant, true, nil)
 	m.counts.Remote -= int64(len(j.Tasks))
+	m.counts.RemoteDone -= int64(j.ended)
 	m.counts.InFlight += int64(len(j.Tasks)) // settle takes it back
 	if r.Outcome == provider.Lost && len(r.Items) == 0 {
 		for i, t := range j.Tasks {

@@ -72,11 +72,15 @@ func (m *Machine) nextPoll(now time.Time, j *Job, usual time.Duration) time.Dura
 		j.brought, m.pace.forward = false, 1 // found running: they do not all end together
 	}
 	if ahead == 0 { // it leads
-		fine := age / 12
+		fine, least := age/12, 2*time.Second
 		if took := m.pace.took; took > 0 {
-			fine = max(took/32, (age-took)/8)
+			fine, least = max(took/32, (age-took)/8), time.Second
 		}
-		return max(min(fine, 4*m.cfg.Facts.PollMax), time.Second)
+		if j.ended > 0 { // its tasks come out one after another: that pace says when the last is likely to
+			left := age * time.Duration(len(j.Tasks)-j.ended) / time.Duration(j.ended)
+			fine = max(fine, left/3)
+		}
+		return max(min(fine, 4*m.cfg.Facts.PollMax), least)
 	}
 	if m.pace.collected == 0 {
 		return max(leadWait, age/2)

@@ -175,6 +175,7 @@ type Reply struct {
 	Job        string        // with AcceptedRemote: the remote job to poll
 	PollAfter  time.Duration // with AcceptedRemote, StillRunning: least time to the next poll; zero: the provider's default
 	Started    bool          // with StillRunning: the work has begun, it waits in no queue of the platform any more
+	Done       int           // with StillRunning: how many of the job's targets have ended already; zero also where it is not told
 	Items      []Item        // empty when the call settled nothing (refused, still running, no answer)
 	Credits    float64
 	Balance    limits.Opt[float64] // credits that the account has left, where the platform tells

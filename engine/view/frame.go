@@ -75,6 +75,7 @@ type Run struct {
 // Counts are tasks by state and totals of the run.
 type Counts struct {
 	Tasks, Pending, Delayed, InFlight, Remote, Accepted, Dead, Cancelled int64
+	RemoteDone                                                           int64 // of Remote: ended, in jobs that go on
 	Records, Cached, Invalid, Duplicates, Skipped                        int64
 	Requests, Retries, Attempts                                          int64
 	Held                                                                 int64 // waits imposed by our own limits

@@ -104,7 +104,7 @@ func progress(f *view.Frame) string {
 	for _, part := range []struct {
 		name string
 		n    int64
-	}{{"in flight", int64(f.InFlight)}, {"remote", c.Remote}, {"waiting", c.Pending + c.Delayed}, {"dead", c.Dead}, {"429", limited(f)}} {
+	}{{"in flight", int64(f.InFlight)}, {"remote", c.Remote}, {"of them done", c.RemoteDone}, {"waiting", c.Pending + c.Delayed}, {"dead", c.Dead}, {"429", limited(f)}} {
 		if part.n > 0 {
 			fmt.Fprintf(&b, " · %s %d", part.name, part.n)
 		}

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"strings"
 	"time"
 
 	"dev.scrapetop/engine/view"
@@ -101,6 +102,9 @@ func (p *Picture) queue(l *widget.Line) *widget.Line {
 	l.Text(themes.Text, countIn(waiting(f), 11)+" waiting")
 	if f.Counts.Remote > 0 {
 		l.Text(themes.Text, "  "+countIn(f.Counts.Remote, 6)+" remote")
+		if done := " (" + strings.TrimSpace(countIn(f.Counts.RemoteDone, 6)) + " done)"; f.Counts.RemoteDone > 0 && l.Room() >= len(done) {
+			l.Text(themes.Dim, done)
+		}
 	}
 	l.Text(themes.Text, "  oldest "+p.queueAge(f.QueueOldest))
 	if p95 := "  p95 " + p.queueAge(f.QueueP95); l.Room() >= len(p95) {

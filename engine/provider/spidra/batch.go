@@ -18,7 +18,7 @@ func (x *reading) batch(object map[string]json.RawMessage) {
 	}
 	items := make([]map[string]json.RawMessage, len(entries))
 	urls := make([]string, len(entries))
-	busy := false
+	busy, over := false, 0
 	for i, raw := range entries {
 		item, err := provider.Object(raw)
 		if err != nil {
@@ -26,19 +26,26 @@ func (x *reading) batch(object map[string]json.RawMessage) {
 			continue
 		}
 		items[i], urls[i] = item, provider.Text(item["url"])
-		busy = busy || stateOf(item["status"]) == stateStarted
+		switch s := stateOf(item["status"]); s {
+		case stateStarted:
+			busy = true
+		case stateDone, stateFailed, stateCancelled:
+			over++
+		}
 	}
 	s := stateOf(object["status"])
 	switch {
 	case (s == stateCancelled || s == stateDone || s == stateFailed) && busy: // items go on, or came to life again
 		x.running(object["status"], stateStarted)
+		x.Reply.Done = min(over, len(x.Call.Targets))
 	case s == stateDone && !listed:
 		x.End(provider.Failed, provider.NoLayer, "the batch is finished but its items are not told")
 	case s == stateDone || s == stateFailed || s == stateCancelled:
 		x.settleBatch(object, s, items, urls)
 	default:
 		x.running(object["status"], s)
-		x.Reply.Started = x.Reply.Started || busy
+		x.Reply.Started = x.Reply.Started || busy || over > 0
+		x.Reply.Done = min(over, len(x.Call.Targets))
 	}
 }
 

@@ -178,7 +178,7 @@ func TestARunningBatchSettlesNothing(t *testing.T) {
 		"totalUrls":2,"completedCount":1,"failedCount":0,"createdAt":"2026-01-02T03:04:05Z","finishedAt":null,
 		"items":[{"uuid":"i1","url":"https://a.test","jobId":"x","status":"completed","result":"# A","error":null,"creditsUsed":1},
 		{"uuid":"i2","url":"https://b.test","jobId":null,"status":"pending","result":null,"error":null,"creditsUsed":0}]}`))
-	if reply.Outcome != provider.StillRunning || len(reply.Items) != 0 || reply.Credits != 0 || !reply.Started {
+	if reply.Outcome != provider.StillRunning || len(reply.Items) != 0 || reply.Credits != 0 || !reply.Started || reply.Done != 1 {
 		t.Errorf("%+v", reply)
 	}
 }
