@@ -27,6 +27,8 @@ type configFile struct {
 	NoColor *bool  `toml:"no_color" json:"-"`
 	ASCII   *bool  `toml:"ascii" json:"-"`
 
+	Keys map[string]any `toml:"keys" json:"-"` // by action: a key, or a list of them
+
 	Run    map[string]any `toml:"run" json:"run,omitempty"`
 	Export map[string]any `toml:"export" json:"-"`
 

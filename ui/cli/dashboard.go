@@ -100,7 +100,12 @@ func (a *app) dashboardOptions() (opt dashboard.Options, done func(), err error)
 			return opt, nil, usage("theme: %w", err)
 		}
 	}
+	table, err := a.file.keyMap()
+	if err != nil {
+		return opt, nil, err
+	}
 	opt = dashboard.Options{
+		Keys:  table,
 		Theme: a.globals.theme, Themes: a.themes(), NoColor: a.globals.noColor, ASCII: a.globals.ascii, Output: out,
 		Getenv: func(name string) string { return a.env[name] }, Now: a.world.now,
 	}

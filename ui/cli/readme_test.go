@@ -65,7 +65,7 @@ func TestReadmeHasTheKeys(t *testing.T) {
 	}
 	part := text[begin:end]
 	mark, _, _ := strings.Cut(part, "\n")
-	fresh(t, path, text, part, mark+"\n\n"+keys.Markdown()+"\n")
+	fresh(t, path, text, part, mark+"\n\n"+keys.Default().Markdown()+"\n")
 }
 
 // TestReadmeThemeLoads: the theme that README shows is one, and what it leaves out is filled.
@@ -105,6 +105,7 @@ func TestReadmeExplainsAsTheProgramDoes(t *testing.T) {
 
 func TestReadmeConfigsLoad(t *testing.T) {
 	_, text := readme(t)
+	keyed := 0
 	for _, block := range blocks(t, text, "toml") {
 		s := newShell(t)
 		s.file("scrapetop.toml", block)
@@ -116,9 +117,13 @@ func TestReadmeConfigsLoad(t *testing.T) {
 			}
 		}
 		got := s.run("doctor", "--offline")
-		if got.code != exitOK || !strings.Contains(got.out, "scrapetop.toml") || strings.Count(got.out, "key present") != named || named == 0 {
+		if got.code != exitOK || !strings.Contains(got.out, "scrapetop.toml") || strings.Count(got.out, "key present") != named {
 			t.Errorf("%s\nexit %d, %q, %q", block, got.code, got.out, got.err)
 		}
+		keyed += named
+	}
+	if keyed == 0 {
+		t.Error("no config of README.md has a provider with a key")
 	}
 }
 

@@ -159,7 +159,7 @@ func (m *Model) doView(action keys.Action) tea.Cmd {
 		m.turnTheme(-1)
 	case keys.Help:
 		m.closeOver()
-		m.help = &screen.Help{Mode: m.screenMode(), Disabled: m.disabled}
+		m.help = &screen.Help{Keys: m.opt.Keys, Mode: m.screenMode(), Disabled: m.disabled}
 		m.over = m.help
 	}
 	return nil

@@ -91,7 +91,22 @@ func (m *Model) screenMode() keys.Mode {
 }
 
 // elsewhere says how to come to the mode in which a key does something.
-var elsewhere = map[keys.Mode]string{keys.Overview: "the Overview: 1", keys.Domains: "domains: 2, then B until they show", keys.Shared: "keys, accounts and others: B", keys.Tasks: "tasks: 3", keys.Letters: "dead letters: 4", keys.Events: "events: 5"}
+func (m *Model) elsewhere(mode keys.Mode) string {
+	key := func(a keys.Action) string { return m.opt.Keys.Key(m.screenMode(), a) }
+	switch mode {
+	case keys.Domains:
+		return "domains: " + key(keys.ShowBudgets) + ", then " + key(keys.Scope) + " until they show"
+	case keys.Shared:
+		return "keys, accounts and others: " + key(keys.Scope)
+	case keys.Tasks:
+		return "tasks: " + key(keys.ShowTasks)
+	case keys.Letters:
+		return "dead letters: " + key(keys.ShowLetters)
+	case keys.Events:
+		return "events: " + key(keys.ShowEvents)
+	}
+	return "the Overview: " + key(keys.ShowOverview)
+}
 
 func (m *Model) textMode() bool { return m.help != nil && m.ask == nil || m.prompt != nil }
 
@@ -106,7 +121,7 @@ func (m *Model) keys(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	mode := m.mode()
-	if _, known := keys.Lookup(mode, msg.String()); msg.Alt && !known {
+	if _, known := m.opt.Keys.Lookup(mode, msg.String()); msg.Alt && !known {
 		// Escape and a key in one read arrive as Alt and that key.
 		plain := msg
 		plain.Alt = false
@@ -150,7 +165,7 @@ func (m *Model) press(key string) tea.Cmd {
 		m.changed()
 	}
 	mode := m.mode()
-	action, known := keys.Lookup(mode, key)
+	action, known := m.opt.Keys.Lookup(mode, key)
 	if !known {
 		switch {
 		case m.ask != nil:
@@ -160,12 +175,17 @@ func (m *Model) press(key string) tea.Cmd {
 		case m.textMode():
 			m.edit(m.pressed)
 		case mode == m.screenMode():
-			if other, does, ok := keys.Elsewhere(mode, key); ok {
-				m.say(themes.Dim, keys.Show(key)+" ("+string(does)+") is for "+elsewhere[other], "")
+			if other, does, ok := m.opt.Keys.Elsewhere(mode, key); ok {
+				m.say(themes.Dim, keys.Show(key)+" ("+string(does)+") is for "+m.elsewhere(other), "")
 			}
 		}
 		return nil
 	}
+	return m.carryOut(mode, action)
+}
+
+// carryOut does in a mode what a key asked for there.
+func (m *Model) carryOut(mode keys.Mode, action keys.Action) tea.Cmd {
 	switch action {
 	case keys.Interrupt:
 		return m.interrupt()
@@ -269,17 +289,7 @@ func (m *Model) inHelp(action keys.Action) tea.Cmd {
 		}
 		e := entries[m.help.Cursor]
 		m.closeOver()
-		return m.run(e.Action)
-	}
-	return nil
-}
-
-// run does an action chosen by name.
-func (m *Model) run(action keys.Action) tea.Cmd {
-	for _, b := range keys.Bindings() {
-		if b.Action == action && slices.Contains(b.Modes, m.screenMode()) {
-			return m.press(b.Keys[0])
-		}
+		return m.carryOut(m.mode(), e.Action)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/view"
 	"dev.scrapetop/themes"
+	"dev.scrapetop/ui/keys"
 	"dev.scrapetop/ui/screen"
 	"dev.scrapetop/ui/widget"
 )
@@ -29,9 +30,10 @@ type Source interface {
 type Options struct {
 	Theme   string // the name of one of Themes or the path of a theme file; empty: the default
 	Themes  themes.Library
-	NoColor bool // as --no-color; NO_COLOR and TERM are read from the environment
-	ASCII   bool // ASCII signs only
-	FPS     int  // frames a second, 1 to 30; zero: 10, over SSH 4
+	Keys    *keys.Map // the keys in force; nil: the default ones
+	NoColor bool      // as --no-color; NO_COLOR and TERM are read from the environment
+	ASCII   bool      // ASCII signs only
+	FPS     int       // frames a second, 1 to 30; zero: 10, over SSH 4
 	Output  *os.File
 	Input   *os.File // the terminal's keys; the caller opens it when stdin holds the run's input
 
@@ -152,6 +154,9 @@ type (
 func New(source Source, opt Options) *Model {
 	if opt.Getenv == nil {
 		opt.Getenv = os.Getenv
+	}
+	if opt.Keys == nil {
+		opt.Keys = keys.Default()
 	}
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -357,6 +362,6 @@ func (m *Model) picture() *screen.Picture {
 	if m.reading != nil {
 		p.Over = p.Diagnosis(m.reading.top)
 	}
-	p.Footer = func(width int) string { return screen.Footer(m.look, m.mode(), width, m.disabled) }
+	p.Footer = func(width int) string { return screen.Footer(m.look, m.opt.Keys, m.mode(), width, m.disabled) }
 	return p
 }

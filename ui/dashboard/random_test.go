@@ -16,7 +16,7 @@ import (
 func TestRandomKeys(t *testing.T) {
 	frames := []*view.Frame{sample.Normal(), sample.Platform(), sample.Empty(), sample.Huge(), sample.Hostile(), sample.Stopped(), sample.Starting(), many(200), nil}
 	var pressed []string
-	for _, b := range keys.Bindings() {
+	for _, b := range keys.Default().Bindings() {
 		for _, k := range b.Keys {
 			if _, ok := named[k]; ok || len([]rune(k)) == 1 {
 				pressed = append(pressed, k)

@@ -121,11 +121,12 @@ type Binding struct {
 	Asks     bool     // asks before it acts
 	Undo     bool     // can be taken back
 
-	// Label is the word in the footer, Short the one for narrow terminals (empty: Label), Foot the keys there (empty: the
-	// first). The footer shows bindings by rising Rank, and drops them from the highest; zero is never shown.
-	Label, Short, Foot string
-	Rank               int
-	Seldom             bool // in the footer only while it can do something
+	// Label is the word in the footer, Short the one for narrow terminals (empty: Label), Pair the action whose key is shown
+	// there behind the own one. The footer shows bindings by rising Rank, and drops them from the highest; zero is never shown.
+	Label, Short string
+	Pair         Action
+	Rank         int
+	Seldom       bool // in the footer only while it can do something
 }
 
 // Disabled tells why an action can do nothing now, in words for the user; the empty string: it can. A nil Disabled
@@ -138,27 +139,3 @@ func (d Disabled) why(a Action) string {
 	}
 	return d(a)
 }
-
-// Bindings returns the table; the caller must not change what it points to.
-func Bindings() []Binding { return table }
-
-// Lookup returns what key asks for in mode. In text modes a key that is not found is text; elsewhere it means nothing.
-func Lookup(mode Mode, key string) (Action, bool) {
-	a, ok := index[mode][key]
-	return a, ok
-}
-
-var index = func() map[Mode]map[string]Action {
-	m := make(map[Mode]map[string]Action)
-	for _, b := range table {
-		for _, mode := range b.Modes {
-			if m[mode] == nil {
-				m[mode] = make(map[string]Action)
-			}
-			for _, key := range b.Keys {
-				m[mode][key] = b.Action
-			}
-		}
-	}
-	return m
-}()

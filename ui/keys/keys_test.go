@@ -9,7 +9,7 @@ import (
 func TestNoTwoActionsShareAKeyInAMode(t *testing.T) {
 	for _, mode := range Modes() {
 		seen := map[string]Action{}
-		for _, b := range Bindings() {
+		for _, b := range Default().Bindings() {
 			if !slices.Contains(b.Modes, mode) {
 				continue
 			}
@@ -18,8 +18,8 @@ func TestNoTwoActionsShareAKeyInAMode(t *testing.T) {
 					t.Errorf("%s: %q is both %s and %s", mode, k, other, b.Action)
 				}
 				seen[k] = b.Action
-				if got, ok := Lookup(mode, k); !ok || got != b.Action {
-					t.Errorf("%s: Lookup(%q) = %q, %v, want %q", mode, k, got, ok, b.Action)
+				if got, ok := Default().Lookup(mode, k); !ok || got != b.Action {
+					t.Errorf("%s: Default().Lookup(%q) = %q, %v, want %q", mode, k, got, ok, b.Action)
 				}
 			}
 		}
@@ -34,9 +34,9 @@ func TestNoTwoActionsShareAKeyInAMode(t *testing.T) {
 // probe, a dead letter by requeueing it.
 func TestAKeyMeansTheSameOnAllScreens(t *testing.T) {
 	for _, one := range screens {
-		for key, a := range index[one] {
+		for key, a := range Default().index[one] {
 			for _, other := range screens {
-				if b, ok := index[other][key]; ok && a != b && key != "!" && key != "r" {
+				if b, ok := Default().index[other][key]; ok && a != b && key != "!" && key != "r" {
 					t.Errorf("%q is %s on %s and %s on %s", key, a, one, b, other)
 				}
 			}
@@ -51,14 +51,14 @@ func TestAKeyOfAnotherScreenIsFound(t *testing.T) {
 		key   string
 		where Mode
 	}{{Shared, "[", Domains}, {Shared, "/", Domains}, {Overview, "[", Domains}, {Domains, "r", Shared}, {Domains, "+", Overview}, {Overview, "p", Domains}, {Shared, "x", ""}} {
-		if where, _, ok := Elsewhere(c.mode, c.key); where != c.where || ok != (c.where != "") {
+		if where, _, ok := Default().Elsewhere(c.mode, c.key); where != c.where || ok != (c.where != "") {
 			t.Errorf("%q beside %s is found on %q, %v", c.key, c.mode, where, ok)
 		}
 	}
 }
 
 func TestEveryBindingIsWhole(t *testing.T) {
-	for _, b := range Bindings() {
+	for _, b := range Default().Bindings() {
 		if b.Help == "" || len(b.Keys) == 0 || len(b.Modes) == 0 || !slices.Contains(Groups(), b.Group) {
 			t.Errorf("%s lacks help, keys, modes or group: %+v", b.Action, b)
 		}
@@ -80,12 +80,12 @@ func TestEveryBindingIsWhole(t *testing.T) {
 // that it opened.
 func TestTextFieldsKeepTheirLetters(t *testing.T) {
 	for _, mode := range []Mode{FilterRow, HelpMode} {
-		for key, a := range index[mode] {
+		for key, a := range Default().index[mode] {
 			if len([]rune(key)) == 1 && !(mode == HelpMode && key == "?" && a == Help) {
 				t.Errorf("%s: %q would be %s", mode, key, a)
 			}
 		}
-		if _, ok := Lookup(mode, "j"); ok {
+		if _, ok := Default().Lookup(mode, "j"); ok {
 			t.Errorf("%s: j is not text", mode)
 		}
 	}
@@ -94,16 +94,16 @@ func TestTextFieldsKeepTheirLetters(t *testing.T) {
 // TestThereIsAWayOutOfEveryMode, at any width of the footer.
 func TestThereIsAWayOutOfEveryMode(t *testing.T) {
 	for _, mode := range Modes() {
-		if a, ok := Lookup(mode, "ctrl+c"); !ok || a != Interrupt {
+		if a, ok := Default().Lookup(mode, "ctrl+c"); !ok || a != Interrupt {
 			t.Errorf("%s: ctrl+c is %q", mode, a)
 		}
 		if !slices.Contains(screens, mode) {
-			if a, ok := Lookup(mode, "esc"); !ok || a != Close {
+			if a, ok := Default().Lookup(mode, "esc"); !ok || a != Close {
 				t.Errorf("%s: esc is %q", mode, a)
 			}
 		}
 		for width := range 250 {
-			segments := Footer(mode, width, nil)
+			segments := Default().Footer(mode, width, nil)
 			has := func(a Action) bool {
 				return slices.ContainsFunc(segments, func(s Segment) bool { return s.Action == a })
 			}
@@ -126,7 +126,7 @@ func TestThereIsAWayOutOfEveryMode(t *testing.T) {
 
 func footer(mode Mode, width int) string {
 	var parts []string
-	for _, s := range Footer(mode, width, nil) {
+	for _, s := range Default().Footer(mode, width, nil) {
 		parts = append(parts, s.Key+":"+s.Label)
 	}
 	return strings.Join(parts, "  ")
@@ -155,7 +155,7 @@ func TestADisabledActionStaysAndSaysWhy(t *testing.T) {
 		return ""
 	})
 	found := false
-	for _, s := range Footer(Domains, 140, why) {
+	for _, s := range Default().Footer(Domains, 140, why) {
 		if s.Off != (s.Action == EndCooldown) {
 			t.Errorf("%+v", s)
 		}
@@ -164,16 +164,16 @@ func TestADisabledActionStaysAndSaysWhy(t *testing.T) {
 	if !found {
 		t.Error("the footer dropped the disabled action")
 	}
-	for _, s := range Footer(Overview, 200, func(Action) string { return "not now" }) {
+	for _, s := range Default().Footer(Overview, 200, func(Action) string { return "not now" }) {
 		if s.Action == Probe {
 			t.Error("a seldom action is shown while it can do nothing")
 		}
 	}
-	entries := Search(Domains, "cooldown", why)
+	entries := Default().Search(Domains, "cooldown", why)
 	if len(entries) != 1 || entries[0].Action != EndCooldown || entries[0].Off != "not cooling" || !entries[0].Asks {
 		t.Errorf("%+v", entries)
 	}
-	if a, ok := Lookup(Domains, "c"); !ok || a != EndCooldown {
+	if a, ok := Default().Lookup(Domains, "c"); !ok || a != EndCooldown {
 		t.Error("a disabled key must still be found, so that its reason can be said")
 	}
 }
@@ -181,13 +181,13 @@ func TestADisabledActionStaysAndSaysWhy(t *testing.T) {
 func TestHelpHoldsEveryBindingOfTheModeOnce(t *testing.T) {
 	for _, mode := range Modes() {
 		want := 0
-		for _, b := range Bindings() {
+		for _, b := range Default().Bindings() {
 			if slices.Contains(b.Modes, mode) {
 				want++
 			}
 		}
 		got := 0
-		for _, g := range HelpFor(mode, nil) {
+		for _, g := range Default().HelpFor(mode, nil) {
 			if len(g.Entries) == 0 {
 				t.Errorf("%s: %s is empty", mode, g.Group)
 			}
@@ -201,7 +201,7 @@ func TestHelpHoldsEveryBindingOfTheModeOnce(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	first := func(mode Mode, query string) Action {
-		if found := Search(mode, query, nil); len(found) > 0 {
+		if found := Default().Search(mode, query, nil); len(found) > 0 {
 			return found[0].Action
 		}
 		return ""
@@ -219,13 +219,13 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%q finds %q", query, got)
 		}
 	}
-	stops := Search(Domains, "stop", nil)
+	stops := Default().Search(Domains, "stop", nil)
 	for _, a := range []Action{Pause, PauseRun, Quit} {
 		if !slices.ContainsFunc(stops, func(e Entry) bool { return e.Action == a }) {
 			t.Errorf("stop does not find %s", a)
 		}
 	}
-	if all := Search(Domains, "  ", nil); len(all) < 40 {
+	if all := Default().Search(Domains, "  ", nil); len(all) < 40 {
 		t.Errorf("an empty search finds %d", len(all))
 	}
 	if first(Overview, "tag") == Tag {
@@ -245,9 +245,9 @@ func TestShow(t *testing.T) {
 }
 
 func TestMarkdownHoldsEveryKeyOfTheScreens(t *testing.T) {
-	text := Markdown()
+	text := Default().Markdown()
 	for _, mode := range []Mode{Overview, Domains} {
-		for key := range index[mode] {
+		for key := range Default().index[mode] {
 			if cell := "`" + strings.ReplaceAll(Show(key), "|", `\|`) + "`"; !strings.Contains(text, cell) {
 				t.Errorf("%s is missing", cell)
 			}
@@ -266,7 +266,7 @@ func FuzzSearch(f *testing.F) {
 	f.Add("\x00 \xff")
 	f.Fuzz(func(t *testing.T, query string) {
 		for _, mode := range Modes() {
-			if found := Search(mode, query, nil); len(found) > len(Bindings()) {
+			if found := Default().Search(mode, query, nil); len(found) > len(Default().Bindings()) {
 				t.Errorf("%q finds %d in %s", query, len(found), mode)
 			}
 		}

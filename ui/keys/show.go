@@ -26,19 +26,19 @@ const between = 2
 // them: with short labels when the long ones do not fit, then without the least wanted. A seldom one is not shown while it can
 // do nothing. Help stays, and Quit or what
 // closes the mode; if not even these fit they are returned all the same and the line is cut.
-func Footer(mode Mode, width int, disabled Disabled) []Segment {
+func (m *Map) Footer(mode Mode, width int, disabled Disabled) []Segment {
 	var bindings []Binding
-	for _, b := range table {
+	for _, b := range m.table {
 		if b.Rank > 0 && slices.Contains(b.Modes, mode) {
 			bindings = append(bindings, b)
 		}
 	}
 	slices.SortStableFunc(bindings, func(a, b Binding) int { return a.Rank - b.Rank })
-	long := segments(bindings, disabled, false)
+	long := m.segments(mode, bindings, disabled, false)
 	if total(long) <= width {
 		return long
 	}
-	short := segments(bindings, disabled, true)
+	short := m.segments(mode, bindings, disabled, true)
 	for total(short) > width {
 		i := len(short) - 1
 		for i >= 0 && keeps(short[i].Action) {
@@ -52,15 +52,16 @@ func Footer(mode Mode, width int, disabled Disabled) []Segment {
 	return short
 }
 
-func segments(bindings []Binding, disabled Disabled, short bool) []Segment {
+func (m *Map) segments(mode Mode, bindings []Binding, disabled Disabled, short bool) []Segment {
 	out := make([]Segment, 0, len(bindings))
 	for _, b := range bindings {
-		s := Segment{Action: b.Action, Key: b.Foot, Label: b.Label, Off: disabled.why(b.Action) != ""}
-		if s.Off && b.Seldom {
+		s := Segment{Action: b.Action, Label: b.Label, Off: disabled.why(b.Action) != ""}
+		if len(b.Keys) == 0 || s.Off && b.Seldom {
 			continue
 		}
-		if s.Key == "" {
-			s.Key = Show(b.Keys[0])
+		s.Key = Show(b.Keys[0])
+		if b.Pair != "" {
+			s.Key += " " + m.Key(mode, b.Pair)
 		}
 		if short && b.Short != "" {
 			s.Label = b.Short
@@ -98,11 +99,11 @@ type HelpGroup struct {
 }
 
 // HelpFor returns the keys of mode by group, in the order of the table; groups without any are left out.
-func HelpFor(mode Mode, disabled Disabled) []HelpGroup {
+func (m *Map) HelpFor(mode Mode, disabled Disabled) []HelpGroup {
 	var out []HelpGroup
 	for _, g := range Groups() {
 		h := HelpGroup{Group: g}
-		for _, b := range table {
+		for _, b := range m.table {
 			if b.Group == g && slices.Contains(b.Modes, mode) {
 				h.Entries = append(h.Entries, entry(b, disabled))
 			}
@@ -121,7 +122,7 @@ func entry(b Binding, disabled Disabled) Entry {
 // Search returns the entries of mode that query finds by key, by what they do or by another word for it, the best first:
 // the key itself, then a word that begins so, then one that holds it. Each word of query must be found. An empty query
 // finds all.
-func Search(mode Mode, query string, disabled Disabled) []Entry {
+func (m *Map) Search(mode Mode, query string, disabled Disabled) []Entry {
 	words := strings.Fields(strings.ToLower(query))
 	typed := strings.TrimSpace(query)
 	type found struct {
@@ -129,7 +130,7 @@ func Search(mode Mode, query string, disabled Disabled) []Entry {
 		score int
 	}
 	var all []found
-	for _, b := range table {
+	for _, b := range m.table {
 		if !slices.Contains(b.Modes, mode) {
 			continue
 		}
@@ -206,14 +207,14 @@ func ShowAll(keys []string) string {
 }
 
 // Markdown is the table of all keys of the screens for the documentation.
-func Markdown() string {
+func (m *Map) Markdown() string {
 	var b strings.Builder
 	b.WriteString("| Key | Action | Where | |\n| --- | --- | --- | --- |\n")
-	for _, row := range table {
+	for _, row := range m.table {
 		var where []string
-		for _, m := range screens {
-			if slices.Contains(row.Modes, m) {
-				where = append(where, string(m))
+		for _, screen := range screens {
+			if slices.Contains(row.Modes, screen) {
+				where = append(where, string(screen))
 			}
 		}
 		switch len(where) {
@@ -239,10 +240,10 @@ func Markdown() string {
 }
 
 // Elsewhere is the mode of another screen in which a key does something, the nearest first; false: it does nothing on any.
-func Elsewhere(mode Mode, key string) (Mode, Action, bool) {
-	for _, m := range []Mode{Domains, Shared, Tasks, Letters, Events, Overview} {
-		if action, ok := Lookup(m, key); ok && m != mode {
-			return m, action, true
+func (m *Map) Elsewhere(mode Mode, key string) (Mode, Action, bool) {
+	for _, other := range []Mode{Domains, Shared, Tasks, Letters, Events, Overview} {
+		if action, ok := m.Lookup(other, key); ok && other != mode {
+			return other, action, true
 		}
 	}
 	return "", "", false

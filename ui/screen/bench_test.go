@@ -35,7 +35,7 @@ func TestDrawStaysWithinItsAllocations(t *testing.T) {
 	look := looks(t)["dark"]
 	for tab := range TabCount {
 		p := newPicture(look, tab, 120, 36)
-		p.Footer = func(w int) string { return Footer(look, keys.Overview, w, nil) }
+		p.Footer = func(w int) string { return Footer(look, keys.Default(), keys.Overview, w, nil) }
 		if n := testing.AllocsPerRun(20, func() { p.Draw() }); n > 500 {
 			t.Errorf("screen %d: %.0f allocations", tab, n)
 		}

@@ -7,12 +7,12 @@ import (
 )
 
 // Footer draws the keys that matter in a mode, most wanted first. A key that can do nothing now is dim; the help says why.
-func Footer(look *widget.Look, mode keys.Mode, width int, disabled keys.Disabled) string {
+func Footer(look *widget.Look, table *keys.Map, mode keys.Mode, width int, disabled keys.Disabled) string {
 	l := look.Line(width)
 	if width >= 60 {
 		l.Gap(1)
 	}
-	for i, s := range keys.Footer(mode, l.Room(), disabled) {
+	for i, s := range table.Footer(mode, l.Room(), disabled) {
 		if i > 0 {
 			l.Gap(2)
 		}

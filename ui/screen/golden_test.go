@@ -65,7 +65,7 @@ func TestGoldenFrames(t *testing.T) {
 		{"requeue", Letters, pictures()["requeue?"]},
 		{"events", Events, pictures()["events"]},
 		{"event", Events, pictures()["an event"]},
-		{"help", Budgets, func(p *Picture) { p.Over = &Help{Mode: keys.Domains} }},
+		{"help", Budgets, func(p *Picture) { p.Over = &Help{Keys: keys.Default(), Mode: keys.Domains} }},
 		{"stopped", Overview, pictures()["stopped"]},
 		{"norun", Overview, pictures()["empty"]},
 	} {
@@ -99,7 +99,7 @@ func TestGoldenFrames(t *testing.T) {
 				case *diagnosis:
 					mode = keys.Diagnosed
 				}
-				p.Footer = func(w int) string { return Footer(look, mode, w, p.probeOnly) }
+				p.Footer = func(w int) string { return Footer(look, keys.Default(), mode, w, p.probeOnly) }
 				got := strings.Join(p.Draw(), "\n") + "\n"
 				file := filepath.Join("testdata", name)
 				if *update {

@@ -11,6 +11,7 @@ import (
 // Help is the help, made from the key table: all keys of a mode by group, or those that a search finds. It implements
 // Overlay.
 type Help struct {
+	Keys     *keys.Map
 	Mode     keys.Mode // of the screen that it is about
 	Query    string
 	Cursor   int // index in Entries
@@ -20,10 +21,10 @@ type Help struct {
 // Entries are the lines to choose from, in the order in which they are drawn.
 func (h *Help) Entries() []keys.Entry {
 	if h.Query != "" {
-		return keys.Search(h.Mode, h.Query, h.Disabled)
+		return h.Keys.Search(h.Mode, h.Query, h.Disabled)
 	}
 	var out []keys.Entry
-	for _, g := range keys.HelpFor(h.Mode, h.Disabled) {
+	for _, g := range h.Keys.HelpFor(h.Mode, h.Disabled) {
 		out = append(out, g.Entries...)
 	}
 	return out
@@ -100,7 +101,7 @@ func (h *Help) lines(entries []keys.Entry) []helpLine {
 	var lines []helpLine
 	n := 0
 	if h.Query == "" {
-		for i, g := range keys.HelpFor(h.Mode, h.Disabled) {
+		for i, g := range h.Keys.HelpFor(h.Mode, h.Disabled) {
 			if i > 0 {
 				lines = append(lines, helpLine{heading: " "})
 			}

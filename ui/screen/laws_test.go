@@ -99,14 +99,14 @@ func pictures() map[string]func(*Picture) {
 			p.Data, p.List.Filter, p.List.Faults = Take(f), "/nope[/", true
 		},
 		"help": func(p *Picture) {
-			p.Over = &Help{Mode: keys.Domains, Cursor: 7, Disabled: func(a keys.Action) string {
+			p.Over = &Help{Keys: keys.Default(), Mode: keys.Domains, Cursor: 7, Disabled: func(a keys.Action) string {
 				if a == keys.Undo {
 					return "nothing to undo"
 				}
 				return ""
 			}}
 		},
-		"help search": func(p *Picture) { p.Over = &Help{Mode: keys.Overview, Query: "stop"} },
+		"help search": func(p *Picture) { p.Over = &Help{Keys: keys.Default(), Mode: keys.Overview, Query: "stop"} },
 		"dialog": func(p *Picture) {
 			p.Over = &Question{widget.Dialog{Title: "Quit?", Lines: []string{"31 in flight."}, Buttons: []string{"Stay", "Drain", "Stop now"}}}
 		},
@@ -192,7 +192,7 @@ func newPicture(look *widget.Look, tab Tab, w, h int) *Picture {
 	return &Picture{
 		Look: look, Data: Take(sample.Normal()), W: w, H: h, Now: sample.Now, Tab: tab, ChartTop: 1000, Alerts: 2,
 		List: &List{Selected: "jobs-d.example"}, Browse: &Browse{}, Shown: rowsOf(sample.Tasks(), sample.Attempts(), 90_177), History: []string{"#3 catalog  finished", "#2 \x1b[2Jprices"},
-		Footer: func(w int) string { return Footer(look, keys.Domains, w, nil) },
+		Footer: func(w int) string { return Footer(look, keys.Default(), keys.Domains, w, nil) },
 	}
 }
 
