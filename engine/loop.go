@@ -44,9 +44,10 @@ type loop struct {
 	refused   map[string]bool // domains whose budgets learned since they were last written
 	known     *memory         // what earlier runs left
 	learnedAt time.Time
-	looking   bool      // pauses are being read
-	blind     bool      // the last reading failed
-	busy      time.Time // when something was last in flight
+	unseen    map[string]storage.Unseen // what exchanges of before the start may have cost, until they are settled
+	looking   bool                      // pauses are being read
+	blind     bool                      // the last reading failed
+	busy      time.Time                 // when something was last in flight
 	pauses    map[[2]string]bool
 	nextSee   time.Time // when pauses are read next
 	full      bool
@@ -246,8 +247,7 @@ func (l *loop) act(now time.Time, a core.Action) {
 		if a.Call != nil {
 			id = l.exchangeID(a.Call)
 		}
-		l.batch.settled = append(l.batch.settled, id)
-		l.batch.dirty = true
+		l.settle(id)
 	case core.Ended:
 		end := a.End
 		l.ending = &end

@@ -44,7 +44,7 @@ func (l *loop) start(ctx context.Context) error {
 	l.picture.begin(l.Engine.run)
 	l.m.Resume(l.Engine.run.Accepted, l.Engine.run.Dead)
 	l.written = l.m.Counts()
-	err = l.keepUnseen(ctx, rec.Unknown)
+	l.unseen, err = l.readUnseen(ctx, rec.Unknown)
 	if err == nil {
 		err = l.resumeSpent(ctx)
 	}
@@ -59,13 +59,14 @@ func (l *loop) start(ctx context.Context) error {
 	return nil
 }
 
-// keepUnseen writes what calls without an answer, of before a restart, may have cost. A submit that is searched for costs
-// what the search finds.
-func (l *loop) keepUnseen(ctx context.Context, unknown []storage.Intent) error {
+// readUnseen tells what calls without an answer, of before a restart, may have cost. A submit that is searched for costs what
+// the search finds. It is written with the end of each, so that a start that is cut short counts nothing twice.
+func (l *loop) readUnseen(ctx context.Context, unknown []storage.Intent) (map[string]storage.Unseen, error) {
+	all := map[string]storage.Unseen{}
 	for _, in := range unknown {
 		tasks, err := l.store.TasksByID(ctx, in.Tasks)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(tasks) == 0 {
 			continue
@@ -74,14 +75,21 @@ func (l *loop) keepUnseen(ctx context.Context, unknown []storage.Intent) error {
 		if in.Job == "" && !l.provider.Facts().FindsLost {
 			u.Tasks = int64(len(tasks))
 		}
-		l.batch.unseen = append(l.batch.unseen, u)
-		l.batch.dirty = true
+		all[in.Exchange] = u
 	}
-	if len(unknown) == 0 {
-		return nil
+	return all, nil
+}
+
+// settle writes that nothing more will be known of an exchange, with what it may have cost. What becomes of its tasks has to
+// be in the same batch: killed in between, the program would forget that they may have been carried out.
+func (l *loop) settle(exchange string) {
+	b := &l.batch
+	b.dirty = true
+	b.settled = append(b.settled, exchange)
+	if u, ok := l.unseen[exchange]; ok {
+		b.unseen = append(b.unseen, u)
+		delete(l.unseen, exchange)
 	}
-	l.flush(time.Now())
-	return l.store.Sync(ctx)
 }
 
 // resumeSpent tells the core what the run and its tenants have spent already, where a cap asks for it.
@@ -95,11 +103,21 @@ func (l *loop) resumeSpent(ctx context.Context) error {
 		return nil
 	}
 	spent, err := l.store.Spent(ctx, run.ID)
-	unpriced := int64(0)
+	sums, unpriced := map[string]storage.Spent{}, int64(0)
 	for _, s := range spent {
+		sums[s.Tenant] = s
 		unpriced += s.Unpriced
-		if s.Tenant != "" {
-			l.m.ResumeSpent(s.Tenant, s.Requests, s.Credits, s.Unpriced)
+	}
+	for _, u := range l.unseen {
+		s := sums[u.Tenant]
+		s.Requests += u.Requests
+		s.Unpriced += u.Tasks
+		sums[u.Tenant] = s
+		unpriced += u.Tasks
+	}
+	for tenant, s := range sums {
+		if tenant != "" {
+			l.m.ResumeSpent(tenant, s.Requests, s.Credits, s.Unpriced)
 		}
 	}
 	l.m.ResumeSpent("", run.Totals.Requests, run.Totals.Credits, unpriced)
@@ -194,12 +212,9 @@ func monotonic(now, wall time.Time) time.Time {
 func (l *loop) restoreUnknown(ctx context.Context, now time.Time, unknown []storage.Intent) error {
 	lease := l.provider.Facts().SlotLease
 	for _, in := range unknown {
-		if in.Job != "" || !l.provider.Facts().FindsLost {
-			l.batch.settled = append(l.batch.settled, in.Exchange)
-			l.batch.dirty = true
-		}
-		if in.Job != "" {
-			continue // a poll: the job itself goes on
+		if in.Job != "" { // a poll: the job itself goes on
+			l.settle(in.Exchange)
+			continue
 		}
 		if until := monotonic(now, in.At.Add(lease)); lease > 0 && until.After(now) {
 			l.step(core.SlotHeld{Credential: in.Credential, Until: until})
@@ -213,6 +228,7 @@ func (l *loop) restoreUnknown(ctx context.Context, now time.Time, unknown []stor
 			l.searchFor(now, in, tasks)
 			continue
 		}
+		l.settle(in.Exchange)
 		for _, t := range tasks {
 			if t.State != storage.TaskPending && t.State != storage.TaskInFlight {
 				continue
@@ -243,7 +259,7 @@ func (l *loop) searchFor(now time.Time, in storage.Intent, tasks []storage.Task)
 		l.batch.tasks = append(l.batch.tasks, change(&f, storage.TaskInFlight))
 	}
 	if len(ev.Tasks) == 0 {
-		l.batch.settled = append(l.batch.settled, in.Exchange)
+		l.settle(in.Exchange)
 	}
 	l.batch.dirty = true
 	l.step(ev)
