@@ -46,7 +46,7 @@ var advice = map[error]string{
 	ErrNewer:    "update scrapetop, or use another --db",
 	ErrOlder:    "open it once with a command that writes, such as run or resume",
 	ErrForeign:  "use another --db",
-	ErrDamaged:  "restore a copy, or salvage it with the .recover command of the sqlite3 shell, and use another --db meanwhile",
+	ErrDamaged:  "copy what can be read into a new file with doctor --repair, or restore a backup",
 	ErrReadOnly: "make the file and its folder writable, or use another --db",
 	ErrDiskFull: "free some space; what was not written is tried again",
 	ErrGone:     "put the file back and resume, what came since is lost, or start over with a new run",

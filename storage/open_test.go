@@ -94,14 +94,14 @@ func TestOpenRefuses(t *testing.T) {
 		{"a newer database", func(t *testing.T, p string) { makeDB(t, p); plainly(t, p, "PRAGMA user_version = 99") }, false, ErrNewer, "99"},
 		{"a newer database, for reading", func(t *testing.T, p string) { makeDB(t, p); plainly(t, p, "PRAGMA user_version = 99") }, true, ErrNewer, "99"},
 		{"an older database, for reading", func(t *testing.T, p string) { makeDB(t, p); plainly(t, p, "PRAGMA user_version = 1") }, true, ErrOlder, "version 1"},
-		{"a database with garbage inside", func(t *testing.T, p string) { makeDB(t, p); damage(t, p) }, false, ErrDamaged, ".recover"},
-		{"a database with garbage inside, for reading", func(t *testing.T, p string) { makeDB(t, p); damage(t, p) }, true, ErrDamaged, ".recover"},
+		{"a database with garbage inside", func(t *testing.T, p string) { makeDB(t, p); damage(t, p) }, false, ErrDamaged, "doctor --repair"},
+		{"a database with garbage inside, for reading", func(t *testing.T, p string) { makeDB(t, p); damage(t, p) }, true, ErrDamaged, "doctor --repair"},
 		{"a database cut short", func(t *testing.T, p string) {
 			makeDB(t, p)
 			if err := os.Truncate(p, 10_000); err != nil {
 				t.Fatal(err)
 			}
-		}, false, ErrDamaged, ".recover"},
+		}, false, ErrDamaged, "doctor --repair"},
 		{"an empty file, for reading", func(t *testing.T, p string) { put(t, p, nil) }, true, ErrForeign, "empty"},
 	}
 	for _, c := range cases {

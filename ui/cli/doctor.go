@@ -23,16 +23,28 @@ import (
 const doctorTimeout = 15 * time.Second
 
 func (a *app) doctorCommand() *cobra.Command {
-	var offline bool
+	var offline, repair bool
+	var into string
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check config, keys, database, terminal and platforms",
 		Long: "Checks what a run needs, one line each: ok, note or fail with what to do. Keys are looked for and never printed.\n" +
-			"Each configured platform is asked for its health, which costs no credits; --offline leaves that out.",
+			"Each configured platform is asked for its health, which costs no credits; --offline leaves that out.\n" +
+			"--repair copies what can be read of a damaged database into a new file, and changes nothing in the old one.",
 		Args:        noArgs,
 		Annotations: map[string]string{needConfig: tolerateFile},
-		RunE:        func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd, offline) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case repair:
+				return a.repair(cmd.Context(), into)
+			case into != "":
+				return usage("-o goes with --repair")
+			}
+			return a.doctor(cmd, offline)
+		},
 	}
 	cmd.Flags().BoolVar(&offline, "offline", false, "touch no network")
+	cmd.Flags().BoolVar(&repair, "repair", false, "copy what can be read of a damaged database into a new file")
+	cmd.Flags().StringVarP(&into, "output", "o", "", "with --repair: the new `FILE` (default: the database's name with .repaired before its ending)")
 	return cmd
 }
 
