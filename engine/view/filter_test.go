@@ -25,6 +25,11 @@ func TestFilter(t *testing.T) {
 		{"an empty pattern", "//", "shop-a.example shop-b.example news.example xn--bcher-kva.example 10.0.0.1"},
 		{"a bad pattern matches nothing", "/shop(/", ""},
 		{"a pattern that Go does not know matches nothing", "/(?=shop)/", ""},
+		{"letters in their order", "~spb", "shop-b.example"},
+		{"letters in another order", "~bps", ""},
+		{"fuzzy and excluded", "~sae !news", "shop-a.example shop-b.example"},
+		{"a tilde being typed", "~", "shop-a.example shop-b.example news.example xn--bcher-kva.example 10.0.0.1"},
+		{"broken UTF-8 in letters", "~s\xff", ""},
 		{"no match", "absent", ""},
 		{"escapes are text", "\x1b[2J", ""},
 		{"broken UTF-8", "\xff", ""},
@@ -47,7 +52,7 @@ func TestFilter(t *testing.T) {
 }
 
 func FuzzFilter(f *testing.F) {
-	for _, s := range []string{"shop", "!shop a", "/^a|b/", "/(/", "!", "/", "\xff", "/a{1000}{1000}/"} {
+	for _, s := range []string{"shop", "!shop a", "/^a|b/", "/(/", "!", "/", "\xff", "/a{1000}{1000}/", "~sh", "~\xff\xff"} {
 		f.Add(s, "shop.example")
 	}
 	f.Fuzz(func(t *testing.T, filter, domain string) {
@@ -56,7 +61,7 @@ func FuzzFilter(f *testing.F) {
 		if got != matcher(filter)(domain) {
 			t.Errorf("%q cannot decide about %q", filter, domain)
 		}
-		if words := strings.TrimSpace(filter); words != "" && !strings.ContainsAny(words, "!/ \t\n\v\f\r\u0085\u00a0") && len(strings.Fields(words)) == 1 &&
+		if words := strings.TrimSpace(filter); words != "" && !strings.ContainsAny(words, "!~/ \t\n\v\f\r\u0085\u00a0") && len(strings.Fields(words)) == 1 &&
 			got != strings.Contains(strings.ToLower(domain), strings.ToLower(words)) {
 			t.Errorf("%q is one word and does not decide about %q as one", filter, domain)
 		}

@@ -264,7 +264,7 @@ type Query struct {
 	Limit    int // rows; zero: 100
 	Sort     Sort
 	Reverse  bool
-	Filter   string        // substring; "!word" excludes; "/re/" is a pattern; a bad pattern matches nothing
+	Filter   string        // substring; "!word" excludes; "~word" is fuzzy; "/re/" is a pattern; a bad pattern matches nothing
 	Faults   bool          // only cool, slow, block
 	Selected string        // a domain: DomainWindow.Index and Frame.Detail are about it
 	Hold     bool          // keep the order of the last answer (numbers go on): nothing moves under the hand

@@ -157,6 +157,8 @@ func (m *Model) doView(action keys.Action) tea.Cmd {
 		m.turnTheme(1)
 	case keys.LastTheme:
 		m.turnTheme(-1)
+	case keys.Palette:
+		m.openPalette()
 	case keys.Help:
 		m.closeOver()
 		m.help = &screen.Help{Keys: m.opt.Keys, Mode: m.screenMode(), Disabled: m.disabled}

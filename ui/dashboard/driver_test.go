@@ -3,6 +3,7 @@ package dashboard
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func (s *script) Frame(q view.Query) *view.Frame {
 	f := *s.frame
 	var rows []view.DomainRow
 	for _, r := range s.frame.Domains.Rows {
-		if strings.Contains(r.Domain, q.Filter) && (!q.Faults || r.State == "cool" || r.State == "slow" || r.State == "block") {
+		if like(r.Domain, q.Filter) && (!q.Faults || r.State == "cool" || r.State == "slow" || r.State == "block") {
 			rows = append(rows, r)
 		}
 	}
@@ -73,6 +74,15 @@ func (s *script) Frame(q view.Query) *view.Frame {
 		f.Detail = sample.Detail(q.Selected)
 	}
 	return &f
+}
+
+// like is what the view makes of a word or a pattern.
+func like(domain, filter string) bool {
+	if pattern, ok := strings.CutPrefix(filter, "/"); ok {
+		re, err := regexp.Compile(strings.TrimSuffix(pattern, "/"))
+		return err == nil && re.MatchString(domain)
+	}
+	return strings.Contains(domain, filter)
 }
 
 // change publishes a frame that differs.
@@ -194,7 +204,7 @@ var named = map[string]tea.KeyType{
 	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
 	"tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp,
 	"pgdown": tea.KeyPgDown, "ctrl+c": tea.KeyCtrlC, "ctrl+d": tea.KeyCtrlD, "ctrl+u": tea.KeyCtrlU, "ctrl+l": tea.KeyCtrlL,
-	"ctrl+o": tea.KeyCtrlO, "ctrl+z": tea.KeyCtrlZ, "ctrl+w": tea.KeyCtrlW, "backspace": tea.KeyBackspace, " ": tea.KeySpace,
+	"ctrl+o": tea.KeyCtrlO, "ctrl+p": tea.KeyCtrlP, "ctrl+z": tea.KeyCtrlZ, "ctrl+w": tea.KeyCtrlW, "backspace": tea.KeyBackspace, " ": tea.KeySpace,
 	"f1": tea.KeyF1, "f6": tea.KeyF6, "f7": tea.KeyF7, "f8": tea.KeyF8, "f10": tea.KeyF10,
 }
 

@@ -31,7 +31,7 @@ func newField(value string, most int) textinput.Model {
 }
 
 func (p *prompt) message() screen.Message {
-	hint := "word   !word: without   /re/: pattern"
+	hint := "word   !word: without   ~wrd: fuzzy   /re/: pattern"
 	input := p.field.Value()
 	if p.part {
 		hint = "a part of what the row says"
@@ -68,6 +68,8 @@ func (m *Model) mode() keys.Mode {
 		return keys.Menu
 	case m.reading != nil:
 		return keys.Diagnosed
+	case m.palette != nil:
+		return keys.Commands
 	case m.prompt != nil:
 		return keys.FilterRow
 	}
@@ -108,7 +110,9 @@ func (m *Model) elsewhere(mode keys.Mode) string {
 	return "the Overview: " + key(keys.ShowOverview)
 }
 
-func (m *Model) textMode() bool { return m.help != nil && m.ask == nil || m.prompt != nil }
+func (m *Model) textMode() bool {
+	return (m.help != nil || m.palette != nil) && m.ask == nil || m.prompt != nil
+}
 
 // keys takes a key message apart: printable keys that arrived in one read are one message, and a paste is one too.
 func (m *Model) keys(msg tea.KeyMsg) tea.Cmd {
@@ -212,6 +216,8 @@ func (m *Model) carryOut(mode keys.Mode, action keys.Action) tea.Cmd {
 		return m.inDiagnosis(action)
 	case keys.FilterRow:
 		return m.inPrompt(action)
+	case keys.Commands:
+		return m.inPalette(action)
 	}
 	return m.do(action)
 }
@@ -225,6 +231,8 @@ func (m *Model) edit(msg tea.KeyMsg) {
 		f := newField(m.help.Query, 60)
 		f, _ = f.Update(msg)
 		m.help.Query, m.help.Cursor = widget.Clean(f.Value(), 60), 0
+	} else if m.palette != nil {
+		m.palette.edit(m, msg)
 	} else if m.prompt != nil {
 		m.prompt.field, _ = m.prompt.field.Update(msg)
 		if value := m.prompt.field.Value(); value != widget.Clean(value, 250) {
@@ -354,7 +362,7 @@ func (m *Model) answer(i int) tea.Cmd {
 
 // closeOver closes what is drawn over the screen.
 func (m *Model) closeOver() {
-	m.ask, m.help, m.menu, m.reading, m.over = nil, nil, nil, nil, nil
+	m.ask, m.help, m.menu, m.palette, m.reading, m.over = nil, nil, nil, nil, nil, nil
 	m.changed()
 }
 

@@ -103,6 +103,8 @@ type Model struct {
 	menu    *menu
 	reading *reading // the diagnosis; nil: closed
 	help    *screen.Help
+	palette *palette
+	command string // the last one of the palette
 	prompt  *prompt
 	pressed tea.KeyMsg // the key that is being handled
 	toast   toast

@@ -64,6 +64,8 @@ const (
 	Redraw       Action = "redraw"
 
 	Help      Action = "help" // open it; in the help: close it
+	Palette   Action = "palette"
+	Complete  Action = "complete" // in the palette: what was begun
 	Suspend   Action = "suspend"
 	Quit      Action = "quit"
 	Interrupt Action = "interrupt" // quit; twice within two seconds: stop at once
@@ -80,8 +82,9 @@ const (
 	Tasks     Mode = "tasks"
 	Letters   Mode = "dead letters"
 	Events    Mode = "events"
-	HelpMode  Mode = "help"   // the help, which is also a search field
-	FilterRow Mode = "filter" // a text field
+	HelpMode  Mode = "help"     // the help, which is also a search field
+	FilterRow Mode = "filter"   // a text field
+	Commands  Mode = "commands" // the palette, which is a text field too
 	Diagnosed Mode = "diagnosis"
 	Menu      Mode = "menu" // a short list to choose from: sort column, alerts
 	Dialog    Mode = "dialog"
@@ -89,7 +92,7 @@ const (
 
 // Modes returns all modes.
 func Modes() []Mode {
-	return []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
+	return []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, FilterRow, Commands, Menu, Dialog}
 }
 
 // Group is a heading in the help.

@@ -79,7 +79,7 @@ func TestEveryBindingIsWhole(t *testing.T) {
 // TestTextFieldsKeepTheirLetters: in a text field only keys that print nothing act. The question mark closes the help
 // that it opened.
 func TestTextFieldsKeepTheirLetters(t *testing.T) {
-	for _, mode := range []Mode{FilterRow, HelpMode} {
+	for _, mode := range []Mode{FilterRow, HelpMode, Commands} {
 		for key, a := range Default().index[mode] {
 			if len([]rune(key)) == 1 && !(mode == HelpMode && key == "?" && a == Help) {
 				t.Errorf("%s: %q would be %s", mode, key, a)
@@ -135,10 +135,11 @@ func footer(mode Mode, width int) string {
 func TestFooter(t *testing.T) {
 	for name, c := range map[string]struct{ got, want string }{
 		"domains, standard": {footer(Domains, 78), "?:Help  /:Filter  p:Pause  s:Sort  i:Why  [ ]:Limit  B:Scope  c:Wake  q:Quit"},
-		"overview, full":    {footer(Overview, 160), "?:Help  /:Filter  p:Pause/resume  r:One probe  i:Why  B:Scope  c:End cooldown  Enter:Open  Tab:Pane  !:Alerts  P:All  Z:Freeze  y:Copy  t:Theme  q:Quit"},
+		"overview, full":    {footer(Overview, 180), "?:Help  /:Filter  p:Pause/resume  r:One probe  i:Why  B:Scope  c:End cooldown  Enter:Open  Tab:Pane  !:Alerts  P:All  Z:Freeze  y:Copy  t:Theme  ::Command  q:Quit"},
 		"compact":           {footer(Overview, 38), "?:Help  /:Filter  p:Pause  q:Quit"},
 		"nothing fits":      {footer(Overview, 0), "?:Help  q:Quit"},
 		"filter":            {footer(FilterRow, 78), "Enter:Keep  Esc:Clear  ↑ ↓:Move  F10:Quit"},
+		"palette":           {footer(Commands, 78), "Enter:Do it  Esc:Close  Tab:Complete  ↑ ↓:Move  F10:Quit"},
 		"dialog":            {footer(Dialog, 78), "Enter:Press  Esc:Close  Tab:Button"},
 	} {
 		if c.got != c.want {

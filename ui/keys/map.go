@@ -74,7 +74,7 @@ func (f *Fault) Error() string { return f.Name + ": " + f.Why }
 // Custom returns the table with other keys for some actions, by the action's name ("pause run", or "pause_run"). Keys are
 // written as the help prints them or as the package's doc says ("Ctrl-D", "ctrl+d", "F7", "Space", "x"). An action's other keys
 // hold wherever it applies but in text fields and dialogs, which keep theirs; an empty list leaves it without a key, to be
-// found in the help. A *Fault tells an action or key that is unknown, a key that has two meanings in one mode, and what
+// found in help and palette. A *Fault tells an action or key that is unknown, a key that has two meanings in one mode, and what
 // would leave no way out.
 func Custom(changes map[string][]string) (*Map, error) {
 	if len(changes) == 0 {
@@ -164,7 +164,7 @@ func nearest(word string) string {
 		}
 	}
 	if len(like) == 0 || word == "" {
-		return ", the help (?) finds them"
+		return ", the help (?) and the palette (:) find them"
 	}
 	return ", did you mean " + strings.Join(like[:min(len(like), 3)], ", ") + "?"
 }

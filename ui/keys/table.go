@@ -1,12 +1,12 @@
 package keys
 
 var (
-	everywhere = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, FilterRow, Menu, Dialog}
+	everywhere = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, FilterRow, Commands, Menu, Dialog}
 	screens    = []Mode{Overview, Domains, Shared, Tasks, Letters, Events}
 	acting     = []Mode{Overview, Domains, Shared}
 	rows       = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Menu}
 	lists      = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, Menu}
-	texts      = []Mode{HelpMode, FilterRow}
+	texts      = []Mode{HelpMode, FilterRow, Commands}
 	domains    = []Mode{Domains}
 	tagged     = []Mode{Domains, Letters}
 	overview   = []Mode{Overview}
@@ -25,8 +25,8 @@ var table = []Binding{
 		Label: "Move", Pair: Down, Rank: 3},
 	{Action: HalfDown, Keys: []string{"ctrl+d"}, Modes: lists, Group: GroupMove, Help: "half a page down", Synonyms: []string{"scroll"}},
 	{Action: HalfUp, Keys: []string{"ctrl+u"}, Modes: lists, Group: GroupMove, Help: "half a page up", Synonyms: []string{"scroll"}},
-	{Action: PageDown, Keys: []string{"pgdown"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
-	{Action: PageUp, Keys: []string{"pgup"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, Menu}, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
+	{Action: PageDown, Keys: []string{"pgdown"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, Commands, Menu}, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
+	{Action: PageUp, Keys: []string{"pgup"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, Commands, Menu}, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
 	{Action: Top, Keys: []string{"g", "home"}, Modes: lists, Group: GroupMove, Help: "first line", Synonyms: []string{"begin", "start"}},
 	{Action: Bottom, Keys: []string{"G", "end"}, Modes: lists, Group: GroupMove, Help: "last line", Synonyms: []string{"finish"}},
 	{Action: ColumnsLeft, Keys: []string{"h", "left"}, Modes: domains, Group: GroupMove, Help: "columns to the left", Synonyms: []string{"scroll", "sideways"}},
@@ -69,9 +69,11 @@ var table = []Binding{
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Menu}, Group: GroupMove, Help: "choose", Label: "Choose", Rank: 1},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{HelpMode}, Group: GroupMove, Help: "do what the line says", Label: "Do it", Rank: 2},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{FilterRow}, Group: GroupMove, Help: "keep the filter", Label: "Keep", Rank: 1},
+	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Commands}, Group: GroupMove, Help: "do it", Label: "Do it", Rank: 1},
+	{Action: Complete, Keys: []string{"tab"}, Modes: []Mode{Commands}, Group: GroupMove, Help: "complete what was begun", Label: "Complete", Rank: 2},
 	{Action: Open, Keys: []string{"enter"}, Modes: dialog, Group: GroupMove, Help: "press the button", Label: "Press", Rank: 1},
 	{Action: Close, Keys: []string{"esc"}, Modes: screens, Group: GroupMove, Help: "close, clear the filter, go back", Synonyms: []string{"cancel", "escape", "dismiss"}},
-	{Action: Close, Keys: []string{"esc"}, Modes: []Mode{Diagnosed, HelpMode, Menu, Dialog}, Group: GroupMove, Help: "close", Label: "Close", Rank: 1},
+	{Action: Close, Keys: []string{"esc"}, Modes: []Mode{Diagnosed, HelpMode, Commands, Menu, Dialog}, Group: GroupMove, Help: "close", Label: "Close", Rank: 1},
 	{Action: Close, Keys: []string{"esc"}, Modes: []Mode{FilterRow}, Group: GroupMove, Help: "clear the filter", Label: "Clear", Rank: 2},
 	{Action: LastScreen, Keys: []string{"ctrl+o"}, Modes: screens, Group: GroupMove, Help: "the screen before this one", Synonyms: []string{"back", "jump"}},
 
@@ -109,7 +111,7 @@ var table = []Binding{
 		Label: "Errors", Rank: 7},
 	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: []Mode{Tasks, Letters}, Group: GroupFind, Help: "search: a part of the URL",
 		Synonyms: []string{"filter", "find", "grep"}, Label: "Search", Rank: 2},
-	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: paned, Group: GroupFind, Help: "filter: word, !word not, /re/ pattern",
+	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: paned, Group: GroupFind, Help: "filter: word, !word not, ~wrd fuzzy, /re/ pattern",
 		Synonyms: []string{"search", "find", "grep"}, Label: "Filter", Rank: 2},
 	{Action: Next, Keys: []string{"n"}, Modes: domains, Group: GroupFind, Help: "next match", Synonyms: []string{"hit", "search"}},
 	{Action: Previous, Keys: []string{"N"}, Modes: domains, Group: GroupFind, Help: "previous match", Synonyms: []string{"hit", "search"}},
@@ -139,6 +141,8 @@ var table = []Binding{
 	{Action: Help, Keys: []string{"?", "f1"}, Modes: lists, Group: GroupProgram, Help: "this help", Synonyms: []string{"keys", "manual"},
 		Label: "Help", Rank: 1},
 	{Action: Help, Keys: []string{"?", "f1"}, Modes: []Mode{HelpMode}, Group: GroupProgram, Help: "close the help"},
+	{Action: Palette, Keys: []string{":", "ctrl+p"}, Modes: screens, Group: GroupProgram, Help: "command palette: every action by its name",
+		Synonyms: []string{"prompt", "run", "menu", "colon"}, Label: "Command", Rank: 15},
 	{Action: Suspend, Keys: []string{"ctrl+z"}, Modes: everywhere, Group: GroupProgram, Help: "to the shell; fg returns", Synonyms: []string{"background"}},
 	{Action: Quit, Keys: []string{"q", "f10"}, Modes: lists, Group: GroupProgram, Help: "quit; asks while a run is going", Asks: true,
 		Synonyms: []string{"exit", "stop", "leave", "drain"}, Label: "Quit", Rank: 99},

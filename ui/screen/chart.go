@@ -37,7 +37,7 @@ func (p *Picture) chartPane(w, h int) []string {
 		}
 		lines[(len(lines)-2)/2] = p.Look.Line(inner).Gap(8).Text(themes.Dim, text).String()
 	}
-	return widget.Pane{Title: title, Right: p.rangeWord() + " (+ -)", Focused: p.List.Pane == paneChart}.Draw(p.Look, w, h, lines)
+	return widget.Pane{Title: title, Right: RangeWord(p.Range) + " (+ -)", Focused: p.List.Pane == paneChart}.Draw(p.Look, w, h, lines)
 }
 
 // ChartTop is the top of the chart's axis for a frame; before is the last one, zero at the start.
@@ -49,9 +49,10 @@ func ChartTop(f *view.Frame, before float64) float64 {
 	return widget.RoundMax(peak, before)
 }
 
-func (p *Picture) rangeWord() string {
-	if p.Range <= 0 {
+// RangeWord is a range of the chart in words; zero is the whole run.
+func RangeWord(r time.Duration) string {
+	if r <= 0 {
 		return "whole run"
 	}
-	return widget.Thousands(int64(p.Range/time.Minute)) + " min"
+	return widget.Thousands(int64(r/time.Minute)) + " min"
 }

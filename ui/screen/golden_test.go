@@ -66,6 +66,7 @@ func TestGoldenFrames(t *testing.T) {
 		{"events", Events, pictures()["events"]},
 		{"event", Events, pictures()["an event"]},
 		{"help", Budgets, func(p *Picture) { p.Over = &Help{Keys: keys.Default(), Mode: keys.Domains} }},
+		{"palette", Budgets, func(p *Picture) { p.Over = samplePalette() }},
 		{"stopped", Overview, pictures()["stopped"]},
 		{"norun", Overview, pictures()["empty"]},
 	} {

@@ -106,6 +106,7 @@ func pictures() map[string]func(*Picture) {
 				return ""
 			}}
 		},
+		"palette":     func(p *Picture) { p.Over = samplePalette() },
 		"help search": func(p *Picture) { p.Over = &Help{Keys: keys.Default(), Mode: keys.Overview, Query: "stop"} },
 		"dialog": func(p *Picture) {
 			p.Over = &Question{widget.Dialog{Title: "Quit?", Lines: []string{"31 in flight."}, Buttons: []string{"Stay", "Drain", "Stop now"}}}
