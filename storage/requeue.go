@@ -42,39 +42,3 @@ func (s *Store) Requeue(ctx context.Context, run int64, f RequeueFilter) (int64,
 	})
 	return n, err
 }
-
-// Prune removes the runs that ended before an instant, with everything that belongs to them, and returns how many. A run
-// that did not end is kept, whatever its age.
-func (s *Store) Prune(ctx context.Context, before time.Time) (int64, error) {
-	var pruned int64
-	for {
-		if err := ctx.Err(); err != nil {
-			return pruned, err
-		}
-		var found bool
-		// A run at a time, so that other writes come in between.
-		err := s.do(ctx, func(conn *sql.Conn) error {
-			var run int64
-			err := conn.QueryRowContext(context.Background(), `SELECT id FROM run
-				WHERE state IN ('finished', 'stopped', 'failed') AND finished_at < ? ORDER BY id LIMIT 1`, ms(before)).Scan(&run)
-			if err == sql.ErrNoRows {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			found = true
-			for _, table := range []string{"event", "job", "intent", "result", "attempt", "task", "total"} {
-				if _, err := execCount(conn, `DELETE FROM `+table+` WHERE run = ?`, run); err != nil {
-					return err
-				}
-			}
-			_, err = execCount(conn, `DELETE FROM run WHERE id = ?`, run)
-			return err
-		})
-		if err != nil || !found {
-			return pruned, err
-		}
-		pruned++
-	}
-}

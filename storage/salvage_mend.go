@@ -15,7 +15,7 @@ func (s *salvage) mend(ctx context.Context) error {
 	for _, t := range s.done.Tables {
 		damaged[t.Name] = t.Damaged
 	}
-	for _, name := range []string{"task", "attempt", "result", "intent", "job", "event", "total", "unseen"} {
+	for _, name := range ofRuns {
 		holders = append(holders, "SELECT run FROM "+name)
 	}
 	changes := []struct {

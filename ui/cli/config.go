@@ -93,7 +93,8 @@ type validateTable struct {
 }
 
 type retentionTable struct {
-	Runs string `toml:"runs"`
+	Runs    string `toml:"runs"`
+	Compact bool   `toml:"compact"`
 }
 
 type privacyTable struct {

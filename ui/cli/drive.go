@@ -98,14 +98,43 @@ func endCode(end engine.Ending) int {
 	return exitOK
 }
 
-// prune removes ended runs that are older than [retention] keeps them; without it nothing is ever removed.
+// prune removes ended runs that are older than [retention] keeps them, and gives space back if that says so; without it
+// nothing is ever removed.
 func (a *app) prune(ctx context.Context, st *storage.Store) error {
 	keep, err := a.file.keepRuns()
-	if err != nil || keep == 0 {
+	if err != nil {
 		return err
 	}
-	if _, err := st.Prune(ctx, a.world.now().Add(-keep)); err != nil {
-		return broken("remove runs older than %s: %w", a.file.Retention.Runs, err)
+	if keep > 0 {
+		if _, err := st.Prune(ctx, a.world.now().Add(-keep)); err != nil {
+			return broken("remove runs older than %s: %w", a.file.Retention.Runs, err)
+		}
+	}
+	if a.file.Retention.Compact {
+		return a.compact(ctx, st)
+	}
+	return nil
+}
+
+// compactShare is the part of the file that must be unused before it is written anew: doing so costs as much as is kept.
+const compactShare = 4
+
+// compact gives unused space back to the disk when it is worth it.
+func (a *app) compact(ctx context.Context, st *storage.Store) error {
+	unused, err := st.Unused(ctx)
+	if err != nil {
+		return broken("compact the database: %w", err)
+	}
+	info, err := os.Stat(st.Path())
+	if err != nil {
+		return broken("compact the database: %w", err)
+	}
+	if unused == 0 || unused < info.Size()/compactShare {
+		return nil
+	}
+	a.tell(fmt.Sprintf("database: %d of %d MiB are unused, compacting it", unused>>20, info.Size()>>20))
+	if err := st.Compact(ctx); err != nil && !errors.Is(err, storage.ErrBusy) { // another process is at work: next time
+		return broken("compact the database: %w", err)
 	}
 	return nil
 }

@@ -388,7 +388,7 @@ func TestRetentionRemovesOldRunsAndNothingWithoutIt(t *testing.T) {
 	if got := s.run("history"); strings.Count(got.out, "finished") != 2 {
 		t.Errorf("without retention: %q", got.out)
 	}
-	s.file("scrapetop.toml", "[retention]\nruns = \"120d\"\n")
+	s.file("scrapetop.toml", "[retention]\nruns = \"120d\"\ncompact = true\n")
 	s.now = func() time.Time { return time.Now().Add(121 * 24 * time.Hour) }
 	if got := s.run("run", one, "--robots", "off"); got.code != exitOK {
 		t.Fatalf("exit %d, %s", got.code, got.err)
