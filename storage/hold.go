@@ -58,6 +58,12 @@ func (s *Store) Events(ctx context.Context, run int64, after int64, limit int) (
 	return collect(s, rows, err, scanEvent)
 }
 
+// LastEvent is the id of a run's newest event, zero: it has none.
+func (s *Store) LastEvent(ctx context.Context, run int64) (id int64, err error) {
+	err = s.read.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM event WHERE run = ?`, run).Scan(&id)
+	return id, explain(s.path, err)
+}
+
 // Cached returns the results of the newest accepted task of a normalised URL that was fetched through provider with the same
 // options at or after since, in any run: one, or all the pages of a crawl. None: there is no such task.
 func (s *Store) Cached(ctx context.Context, url, provider, options string, since time.Time) ([]Result, error) {

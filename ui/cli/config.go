@@ -39,6 +39,7 @@ type configFile struct {
 	Extract   map[string]any           `toml:"extract" json:"extract,omitempty"`
 	Retention retentionTable           `toml:"retention" json:"-"`
 	Privacy   privacyTable             `toml:"privacy" json:"privacy,omitzero"`
+	Log       logTable                 `toml:"log" json:"-"`
 
 	path  string
 	lines map[string]int // 1-based line of each key, by dotted path

@@ -34,6 +34,9 @@ func (c *configFile) check() error {
 	if _, err := c.keepRuns(); err != nil {
 		return err
 	}
+	if _, _, err := c.logSettings(); err != nil {
+		return err
+	}
 	if _, err := c.keyMap(); err != nil {
 		return err
 	}

@@ -35,6 +35,10 @@ func (a *app) drive(ctx context.Context, d drive) error {
 		return broken("run %d cannot start: %w", d.run.ID, err)
 	}
 	opt.Requeuer = lettersOf{rowsOf{d.store}, eng}
+	endLog, err := a.logEvents(ctx, d.store, d.run.ID)
+	if err != nil {
+		return err
+	}
 	s := a.sit(ctx, eng, d)
 	var shown error
 	if d.flags.headless {
@@ -47,6 +51,9 @@ func (a *app) drive(ctx context.Context, d drive) error {
 		return shown
 	}
 	end, err := s.wait()
+	if err := endLog(); err != nil {
+		a.tell("scrapetop: " + err.Error())
+	}
 	if errors.Is(err, storage.ErrHeld) {
 		return usage("run %d is being driven by another process, watch it there", d.run.ID)
 	}
