@@ -105,7 +105,8 @@ func (a *app) dashboardOptions() (opt dashboard.Options, done func(), err error)
 		return opt, nil, err
 	}
 	opt = dashboard.Options{
-		Keys:  table,
+		Keys:   table,
+		Memory: a.world.memory, Tell: func(line string) { a.tell("scrapetop: " + line) },
 		Theme: a.globals.theme, Themes: a.themes(), NoColor: a.globals.noColor, ASCII: a.globals.ascii, Output: out,
 		Getenv: func(name string) string { return a.env[name] }, Now: a.world.now,
 	}

@@ -40,6 +40,7 @@ func Main(args []string) int {
 		now:     time.Now,
 		exit:    os.Exit,
 	}
+	w.memory = filepath.Join(xdg.StateHome, "scrapetop", "dashboard.toml")
 	for _, dir := range append([]string{xdg.ConfigHome}, xdg.ConfigDirs...) {
 		w.configDirs = append(w.configDirs, filepath.Join(dir, "scrapetop"))
 	}
@@ -57,6 +58,7 @@ type stdio struct {
 type world struct {
 	environ    []string
 	configDirs []string // where scrapetop.toml is looked for after the working folder
+	memory     string   // the file that keeps how the dashboard was left; empty: none
 	signals    func() (<-chan os.Signal, func())
 	now        func() time.Time
 	exit       func(code int) // after a panic outside the command's goroutine, when nothing can be waited for

@@ -33,7 +33,7 @@ func (m *Model) turnTheme(by int) {
 		next = 0 // the theme of a file stands before the first
 	}
 	m.theme = next // of one that cannot be loaded the fault is said, and the next press goes on from there
-	m.toast = toast{}
+	m.toast, m.turned = toast{}, true
 	if m.wear(m.themes[next]) && m.toast.text == "" {
 		m.say(themes.Text, "theme "+widget.Clean(m.themes[next], 60), "t: next")
 	}

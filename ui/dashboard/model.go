@@ -47,6 +47,10 @@ type Options struct {
 	Resume string
 	// Crash receives panics, those of the dashboard too. Nil: the dashboard has its own.
 	Crash *Crash
+	// Memory is the file that keeps how the user leaves the picture, for the next start; empty: nothing is kept.
+	Memory string
+	// Tell says a line when the terminal is the shell's again; nil: nobody listens.
+	Tell func(line string)
 	// History are earlier runs, newest first, one line each, told while no run is loaded.
 	History []string
 	// Rows reads what is too much for a frame; nil: the screens of rows stay empty.
@@ -105,6 +109,8 @@ type Model struct {
 	help    *screen.Help
 	palette *palette
 	command string // the last one of the palette
+	kept    remembered
+	turned  bool // the user chose the theme
 	prompt  *prompt
 	pressed tea.KeyMsg // the key that is being handled
 	toast   toast
@@ -182,7 +188,8 @@ func New(source Source, opt Options) *Model {
 		return tea.Every(every, func(now time.Time) tea.Msg { return frameMsg{chain, now} })
 	}
 	m.copy = func(string) tea.Cmd { return nil }
-	if !m.wear(cmp.Or(opt.Theme, themes.Default)) {
+	m.recall()
+	if !m.wear(cmp.Or(m.opt.Theme, themes.Default)) {
 		theme, err := themes.Load(themes.Default)
 		if err != nil {
 			panic(err) // the default is part of the program

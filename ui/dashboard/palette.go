@@ -59,7 +59,7 @@ func (m *Model) verbs() []verb {
 		{name: "filter", arg: "<text>", help: "narrow what is shown", action: keys.Filter, run: func(text string) tea.Cmd { m.filter(text); return nil }},
 		{name: "theme", arg: "<name>", help: "wear a theme", action: keys.NextTheme, complete: func(string) []string { return m.themes },
 			run: func(name string) tea.Cmd {
-				m.toast = toast{}
+				m.toast, m.turned = toast{}, true
 				if m.wear(name) && m.toast.text == "" {
 					m.say(themes.Text, "theme "+widget.Clean(name, 60), "")
 				}

@@ -33,7 +33,15 @@ func Run(ctx context.Context, source Source, opt Options) error {
 	if !isatty.IsTerminal(opt.Output.Fd()) {
 		return ErrNoTerminal
 	}
-	return run(ctx, New(source, opt), opt.Input, opt.Output, nil)
+	m := New(source, opt)
+	err := run(ctx, m, opt.Input, opt.Output, nil)
+	if crashed := (*CrashError)(nil); errors.As(err, &crashed) {
+		return err // how it was left may be why it crashed
+	}
+	if kept := m.keep(); kept != nil && opt.Tell != nil {
+		opt.Tell(kept.Error())
+	}
+	return err
 }
 
 // Still draws one picture of source as a terminal of w by h cells shows it after typed was typed, without a terminal: what

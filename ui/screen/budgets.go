@@ -144,6 +144,14 @@ func (s *List) Budgets(d *Data, tab Tab) []int {
 // scope is the one in force.
 func (s *List) scope() string { return cmp.Or(s.Scope, scopeDomain) }
 
+// ScopeNamed is the scope of that name as List has it; empty, the domains', where there is none.
+func ScopeNamed(name string) string {
+	if slices.Contains(scopes, name) {
+		return name
+	}
+	return ""
+}
+
 // NextScope turns to the next scope, and to the budget that was selected there.
 func (s *List) NextScope() {
 	if s.left == nil {
