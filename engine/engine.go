@@ -123,6 +123,7 @@ func (e *Engine) Run(ctx context.Context) (Ending, error) {
 	defer e.client.Close()
 	l := newLoop(e)
 	if err := l.start(ctx); err != nil {
+		l.dismiss()
 		return Ending{State: storage.RunFailed, Reason: err.Error()}, err
 	}
 	close(e.ready)

@@ -32,6 +32,7 @@ type loop struct {
 	ctx    context.Context // ends when the calls in flight are abandoned
 	cancel context.CancelFunc
 
+	callers   callers
 	flight    map[uint64]*flying
 	current   *outcome // whose actions are being carried out
 	batch     batch
@@ -74,7 +75,7 @@ type flying struct {
 }
 
 func newLoop(e *Engine) *loop {
-	return &loop{Engine: e, flight: map[uint64]*flying{}, pauses: map[[2]string]bool{}, refused: map[string]bool{}, loading: true, tally: &view.Tally{}}
+	return &loop{Engine: e, callers: make(callers), flight: map[uint64]*flying{}, pauses: map[[2]string]bool{}, refused: map[string]bool{}, loading: true, tally: &view.Tally{}}
 }
 
 // run feeds the core until the run is over and everything is on disk.
@@ -254,13 +255,12 @@ func (l *loop) act(now time.Time, a core.Action) {
 	}
 }
 
-// send starts the goroutine of a call.
+// send has a call carried out.
 func (l *loop) send(c *core.Call) {
-	ctx := l.ctx
 	if f := l.flight[c.ID]; f != nil {
 		f.sent = true
 	}
-	l.spawn(func() { l.carryOut(ctx, c) })
+	l.call(c)
 }
 
 // replied gives the core what a call brought.
@@ -330,6 +330,7 @@ func (l *loop) fed(f fed) {
 // finish writes what is left and gives the run back.
 func (l *loop) finish() (Ending, error) {
 	l.cancel()
+	l.dismiss()
 	now := time.Now()
 	end := Ending{State: storage.RunState(l.ending.State), Reason: l.ending.Reason}
 	if l.failed != nil {
