@@ -25,6 +25,7 @@ import (
 
 	"dev.scrapetop/engine"
 	"dev.scrapetop/storage"
+	"dev.scrapetop/ui/heap"
 )
 
 func main() {
@@ -199,8 +200,10 @@ func bare(addr string, pages, inFlight int) (float64, error) {
 	}
 }
 
-// ours drives a run over the same pages: queued, fetched, judged, and written durably.
+// ours drives a run over the same pages: queued, fetched, judged, and written durably, with the heap kept as the program
+// keeps it.
 func ours(addr string, pages, inFlight int) (float64, error) {
+	defer heap.Keep()()
 	dir, err := os.MkdirTemp("", "throughput")
 	if err != nil {
 		return 0, err

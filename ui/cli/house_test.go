@@ -33,6 +33,7 @@ var arrows = map[string][]string{
 	"ui/screen/sample":           {"ui/screen", "ui/widget", "ui/keys", "themes", "engine", "engine/view", "storage"},
 	"ui/widget":                  {"themes"},
 	"ui/keys":                    {"themes"},
+	"ui/heap":                    {},
 	"engine":                     {"engine/core", "engine/budget", "engine/frontier", "engine/limits", "engine/provider/...", "engine/record", "engine/source", "engine/transport", "engine/view", "storage"},
 	"engine/core":                {"engine/frontier", "engine/budget", "engine/limits", "engine/provider"},
 	"engine/frontier":            {"engine/budget", "engine/limits"},

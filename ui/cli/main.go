@@ -14,6 +14,7 @@ import (
 	"time"
 
 	_ "dev.scrapetop/themes/background" // before Bubble Tea is initialised
+	"dev.scrapetop/ui/heap"
 
 	"github.com/adrg/xdg"
 	"github.com/mattn/go-isatty"
@@ -31,7 +32,7 @@ const (
 // Main runs the program with the process's own stdio, environment and signals and returns its exit code.
 func Main(args []string) int {
 	if os.Getenv("GOGC") == "" {
-		keepHeapSmall()
+		heap.Keep()
 	}
 	stdio := stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 	w := world{

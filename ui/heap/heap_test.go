@@ -1,4 +1,4 @@
-package cli
+package heap
 
 import "testing"
 
@@ -9,8 +9,8 @@ func TestGrowthShrinksNearTheGoal(t *testing.T) {
 		live uint64
 		want int
 	}{
-		{"nothing measured yet", 0, 100}, {"small heap", 10 * mb, 100}, {"half the goal", 40 * mb, 100}, {"near the goal", 50 * mb, 60},
-		{"at the goal", 80 * mb, 40}, {"far beyond", 500 * mb, 40},
+		{"nothing measured yet", 0, 100}, {"tiny heap", 1 * mb, 1000}, {"small heap", 8 * mb, 400}, {"half the easy goal", 20 * mb, 100},
+		{"half the goal", 36 * mb, 100}, {"near the goal", 48 * mb, 50}, {"at the goal", 72 * mb, 40}, {"far beyond", 500 * mb, 40},
 	} {
 		if got := growth(c.live); got != c.want {
 			t.Errorf("%s: growth(%d) = %d, want %d", c.name, c.live, got, c.want)
