@@ -6,8 +6,8 @@
 // A Store has one writer: a goroutine with the only connection that may write. Everything that changes the file passes
 // through its queue in the order of the calls, so what was queued by Write is in the file before a later Enqueue or
 // SetPause of the same Store. Write never blocks; the other changing methods return when their change is committed.
-// Readers are four connections that cannot write; they see what was committed when their query began and never wait for
-// the writer. All methods may be called from any goroutine.
+// Readers are four connections that cannot write, one of them kept for Pending once it was called; they see what was
+// committed when their query began and never wait for the writer. All methods may be called from any goroutine.
 //
 // Several processes may open one file. SQLite orders their writes; a process that drives a run holds a lock file beside the
 // database (see Own), which the kernel frees however the process ends.

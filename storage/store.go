@@ -17,6 +17,7 @@ type Store struct {
 	path     string
 	readOnly bool
 	read     *sql.DB
+	refills  refills
 
 	writer *writer // nil when readOnly
 
@@ -256,6 +257,9 @@ func (s *Store) Close() error {
 			errs = append(errs, s.Disown(context.Background()))
 		}
 		// Readers first: the last connection to close must be one that may move the log into the file.
+		s.refills.mu.Lock()
+		errs = append(errs, s.refills.close())
+		s.refills.mu.Unlock()
 		if s.read != nil {
 			errs = append(errs, s.read.Close())
 		}

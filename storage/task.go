@@ -3,13 +3,9 @@ package storage
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/mattn/go-sqlite3"
 )
 
 // Enqueue adds tasks to a run in one transaction. A URL that the run has already is counted as a duplicate, here and in
@@ -84,86 +80,6 @@ func (s *Store) DomainCounts(ctx context.Context, run int64, after string, limit
 }
 
 const taskColumns = `SELECT id, url, domain, tenant, state, priority, tries, attempts, invalids, unknowns, created_at, first_try_at, not_before, hop_url, hops FROM task `
-
-// The two halves of "beyond (priority, id)" in the order of the index; one condition with OR would read all that is skipped.
-const (
-	pendingFirst = taskColumns + `INDEXED BY task_waiting WHERE run = ? AND domain = ? AND ` + waiting + ` ORDER BY priority DESC, id LIMIT ?`
-	pendingSame  = taskColumns + `INDEXED BY task_waiting WHERE run = ? AND domain = ? AND ` + waiting + ` AND priority = ? AND id > ? ORDER BY id LIMIT ?`
-	pendingBelow = taskColumns + `INDEXED BY task_waiting WHERE run = ? AND domain = ? AND ` + waiting + ` AND priority < ? ORDER BY priority DESC, id LIMIT ?`
-)
-
-// Pending returns waiting tasks (pending and delayed) of several domains, those of one Want together and in its order. It
-// reads no more than it returns. Changes that are still queued are not seen: who asks knows what it has started.
-func (s *Store) Pending(ctx context.Context, run int64, wants []Want) ([]Task, error) {
-	conn, err := s.read.Conn(ctx)
-	if err != nil {
-		return nil, explain(s.path, err)
-	}
-	defer conn.Close()
-	var all []Task
-	err = conn.Raw(func(c any) (err error) {
-		all, err = pending(ctx, c.(*sqlite3.SQLiteConn), run, wants)
-		return err
-	})
-	return all, explain(s.path, err)
-}
-
-func pending(ctx context.Context, conn *sqlite3.SQLiteConn, run int64, wants []Want) (all []Task, err error) {
-	var prepared [3]*statement
-	for i, query := range []string{pendingFirst, pendingSame, pendingBelow} {
-		if prepared[i], err = prepare(conn, query); err != nil {
-			return nil, err
-		}
-		defer func(s *statement) { err = errors.Join(err, s.stmt.Close()) }(prepared[i])
-	}
-	first, same, below := prepared[0], prepared[1], prepared[2]
-	for _, w := range wants {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		take := func(row []driver.Value) error {
-			all = append(all, taskOf(row, w.Domain))
-			return nil
-		}
-		had := len(all)
-		if w.AfterID == 0 {
-			err = first.query(take, run, w.Domain, w.N)
-		} else if err = same.query(take, run, w.Domain, w.AfterPriority, w.AfterID, w.N); err == nil {
-			if left := w.N - (len(all) - had); left > 0 {
-				err = below.query(take, run, w.Domain, w.AfterPriority, left)
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-// taskOf reads a row of taskColumns as the driver hands it out; the domain is known, and one text serves all its tasks.
-func taskOf(row []driver.Value, domain string) Task {
-	number := func(i int) int64 {
-		n, _ := row[i].(int64)
-		return n
-	}
-	when := func(i int) time.Time {
-		if n, ok := row[i].(int64); ok {
-			return time.UnixMilli(n).UTC()
-		}
-		return time.Time{}
-	}
-	t := Task{ID: number(0), Domain: domain, Priority: int(number(5)), Tries: int(number(6)), Attempts: int(number(7)),
-		Invalids: int(number(8)), Unknowns: int(number(9)), CreatedAt: when(10), FirstTryAt: when(11), NotBefore: when(12), Hops: int(number(14))}
-	t.URL, _ = row[1].(string)
-	t.Tenant, _ = row[3].(string)
-	t.HopURL, _ = row[13].(string)
-	if row[4] == string(TaskPending) {
-		t.State = TaskPending
-	} else {
-		t.State = TaskDelayed
-	}
-	return t
-}
 
 func scanTask(row interface{ Scan(...any) error }) (Task, error) {
 	var t Task
