@@ -3,7 +3,6 @@ package record
 import (
 	"bytes"
 	"encoding/json"
-	"mime"
 	"net/http"
 	"strings"
 
@@ -35,11 +34,8 @@ func bodyKind(p provider.Page) string {
 	if len(body) == 0 {
 		return kindEmpty
 	}
-	label, _, err := mime.ParseMediaType(p.ContentType)
-	if err != nil {
-		label, _, _ = strings.Cut(strings.ToLower(p.ContentType), ";")
-		label = strings.TrimSpace(label)
-	}
+	label, _, _ := strings.Cut(p.ContentType, ";")
+	label = strings.ToLower(strings.TrimSpace(label))
 	switch {
 	case label == "text/html", label == "application/xhtml+xml":
 		if looksJSON(body) {

@@ -8,27 +8,37 @@ type mark struct {
 	bit  uint64
 }
 
-// marked finds all marks in one pass: a bitmap of their first two bytes rules out nearly every position.
+const (
+	// shortest is the length of the shortest mark.
+	shortest = 8
+	slots    = 1 << 12
+)
+
+// marked finds all marks in one pass that leaps (Wu and Manber): what the last two bytes of a window are in the first
+// bytes of any mark tells how far the window may move.
 var marked struct {
-	pairs [1 << 16 / 64]uint64
-	by    map[uint16][]mark
+	at    [slots]uint8  // the last place of two such bytes in the first bytes of a mark, as the index of the second; zero: none
+	by    [slots][]mark // those whose first bytes end with them
 	count int
 }
 
+// slot is where two neighbouring bytes are looked up.
+func slot(a, b byte) int { return (int(a)<<5 ^ int(b)) % slots }
+
 // marks registers texts and returns their bits. There is room for 64.
 func marks(list ...string) (all uint64) {
-	if marked.by == nil {
-		marked.by = map[uint16][]mark{}
-	}
 	for _, text := range list {
-		if marked.count == 64 {
-			panic("record: more than 64 marks")
+		if marked.count == 64 || len(text) < shortest {
+			panic("record: more than 64 marks, or too short a one: " + text)
 		}
 		m := mark{text: []byte(text), bit: 1 << marked.count}
 		marked.count++
-		pair := uint16(text[0])<<8 | uint16(text[1])
-		marked.pairs[pair/64] |= 1 << (pair % 64)
-		marked.by[pair] = append(marked.by[pair], m)
+		for i := 1; i < shortest; i++ {
+			s := slot(text[i-1], text[i])
+			marked.at[s] = max(marked.at[s], uint8(i))
+		}
+		s := slot(text[shortest-2], text[shortest-1])
+		marked.by[s] = append(marked.by[s], m)
 		all |= m.bit
 	}
 	return all
@@ -36,16 +46,19 @@ func marks(list ...string) (all uint64) {
 
 // scan returns the bits of the marks that stand in body.
 func scan(body []byte) (seen uint64) {
-	for i := 0; i+1 < len(body); i++ {
-		pair := uint16(body[i])<<8 | uint16(body[i+1])
-		if marked.pairs[pair/64]&(1<<(pair%64)) == 0 {
+	for end := shortest - 1; end < len(body); {
+		s := slot(body[end-1], body[end])
+		if leap := shortest - 1 - int(marked.at[s]); leap > 0 {
+			end += leap
 			continue
 		}
-		for _, m := range marked.by[pair] {
-			if seen&m.bit == 0 && bytes.HasPrefix(body[i:], m.text) {
+		window := body[end+1-shortest:]
+		for _, m := range marked.by[s] {
+			if seen&m.bit == 0 && bytes.HasPrefix(window, m.text) {
 				seen |= m.bit
 			}
 		}
+		end++
 	}
 	return seen
 }
