@@ -206,7 +206,7 @@ func (l *loop) domainRow(now time.Time, d *frontier.Domain) view.DomainInput {
 	}
 	in := view.DomainInput{
 		Domain: d.Name, State: state, Since: d.Since, InFlight: b.InFlight(), Limit: b.Limit(), LimitWas: b.LimitWas(), PerSecond: b.PerSecond(),
-		Queue: waiting + log.Delayed, Accepted: log.Accepted, Dead: log.Dead, LastAt: log.LastAt, LastText: log.LastText,
+		Queue: waiting + log.Delayed, Accepted: log.Accepted, Dead: log.Dead, LastAt: log.Last.At, LastText: answerText(log.Last),
 		CrawlDelay: log.CrawlDelay, Robots: l.robotsText(d), Next: nextText(now, b), Learned: learnedWords(b),
 		Paused: l.picture.pausedAt[[2]string{string(budget.Domain), d.Name}],
 	}
@@ -321,30 +321,34 @@ func (l *loop) tallyReply(o *outcome, settled []core.Settled) {
 	}
 }
 
-// noteAnswer keeps the domain's last answer in words and its limit headers.
+// noteAnswer keeps the domain's last answer and its limit headers.
 func (l *loop) noteAnswer(o *outcome) {
 	d := l.m.Domain(o.call.Domain)
 	if d == nil {
 		return
 	}
 	log := &d.Log
-	text := string(o.reply.Outcome)
+	log.Last = frontier.Answer{At: time.Now(), Outcome: string(o.reply.Outcome), Status: o.response.Status, Elapsed: o.response.Elapsed}
 	if len(o.reply.Items) > 0 {
-		text = string(o.reply.Items[0].Outcome)
+		log.Last.Outcome = string(o.reply.Items[0].Outcome)
 	}
-	if o.response.Status > 0 {
-		text = fmt.Sprintf("%d %s in %.2f s", o.response.Status, text, o.response.Elapsed.Seconds())
-	}
-	log.LastAt, log.LastText = time.Now(), text
 	sig := &o.reply.Signal
 	if sig.Limit.OK || sig.Remaining.OK || sig.Wait.OK {
 		told := frontier.Told{}
 		if log.Told != nil {
 			told = *log.Told
 		}
-		told.Headers, told.At = limitHeaders(o.headers), log.LastAt
+		told.Headers, told.At = limitHeaders(o.headers), log.Last.At
 		log.Told = &told
 	}
+}
+
+// answerText is an answer in words.
+func answerText(a frontier.Answer) string {
+	if a.Status == 0 {
+		return a.Outcome
+	}
+	return fmt.Sprintf("%d %s in %.2f s", a.Status, a.Outcome, a.Elapsed.Seconds())
 }
 
 // limitHeaders keeps the fields that speak of limits.

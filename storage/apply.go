@@ -252,8 +252,11 @@ func (w *writer) applyResults(txs []*Tx, sums map[int64]*moved) error {
 }
 
 // changes is how many rows the connection has changed so far.
-func (w *writer) changes() (n int64, err error) {
-	stmt, err := w.statement(`SELECT total_changes()`)
+func (w *writer) changes() (int64, error) { return w.number(`SELECT total_changes()`) }
+
+// number is the answer to a query for one.
+func (w *writer) number(query string) (n int64, err error) {
+	stmt, err := w.statement(query)
 	if err != nil {
 		return 0, err
 	}

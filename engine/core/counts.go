@@ -127,8 +127,7 @@ func (m *Machine) Resume(accepted, dead int64) { m.counts.Accepted, m.counts.Dea
 // logAnswer keeps what the screens say of a domain's last answer.
 func (m *Machine) logAnswer(now time.Time, d *frontier.Domain, item *provider.Item) {
 	l := &d.Log
-	l.LastAt = now
-	l.LastText = string(item.Outcome)
+	l.Last = frontier.Answer{At: now, Outcome: string(item.Outcome)}
 	if item.Outcome == provider.Limited || item.Outcome == provider.Busy {
 		if l.Limited == nil {
 			l.Limited = map[string]int64{}

@@ -52,10 +52,17 @@ type Read struct {
 type DomainLog struct {
 	Accepted, Dead, Delayed int64
 	Limited                 map[string]int64 // 429 by layer
-	LastAt                  time.Time
-	LastText                string
+	Last                    Answer
 	Told                    *Told // what its headers said of limits; nil: nothing
 	CrawlDelay              time.Duration
+}
+
+// Answer is how a call for a domain ended last.
+type Answer struct {
+	At      time.Time // zero: none came yet
+	Outcome string
+	Status  int // HTTP; zero: none, or not told
+	Elapsed time.Duration
 }
 
 // Told is what an answer's headers said of limits. It is replaced, never changed.

@@ -61,16 +61,32 @@ func speaks(r Response) bool {
 		return true
 	}
 	for name := range r.Header {
-		if tells(strings.ToLower(name)) {
+		if tells(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// tells reports the lower-case names of fields that speak of limits.
-func tells(lower string) bool {
-	return strings.Contains(lower, "limit") || strings.Contains(lower, "concurren") || strings.Contains(lower, "retry-after")
+// tells reports the names, in any case, of fields that speak of limits.
+func tells(name string) bool {
+	for i := range len(name) {
+		var word string
+		switch name[i] | 0x20 {
+		case 'l':
+			word = "limit"
+		case 'c':
+			word = "concurren"
+		case 'r':
+			word = "retry-after"
+		default:
+			continue
+		}
+		if rest := name[i:]; len(rest) >= len(word) && strings.EqualFold(rest[:len(word)], word) {
+			return true
+		}
+	}
+	return false
 }
 
 // refuses reports the statuses whose body may announce a wait.

@@ -218,16 +218,16 @@ var (
 // ", ", each capped at 256 bytes, at most 32 of them (the first by name), and redacted. Numbers stay: they are what the
 // record is for.
 func (r *Redactor) Headers(h http.Header) map[string]string {
-	names := make([]string, 0, len(h))
+	names := make([]string, 0, 8) // enough for nearly every answer, and not on the heap
 	for name := range h {
-		if keptHeader(strings.ToLower(name)) {
+		if keptHeader(name) {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
 	out := make(map[string]string, min(len(names), maxHeaders))
 	for _, name := range names {
-		key := strings.ToLower(name)
+		key := lowerName(name)
 		if _, known := out[key]; !known && len(out) == maxHeaders {
 			continue
 		}
@@ -275,13 +275,45 @@ func (r *Redactor) plain(value string) bool {
 
 // announces reports words after which a secret may follow without a sign between them.
 func announces(value string) bool {
-	lower := strings.ToLower(value)
-	return strings.Contains(lower, "bearer") || strings.Contains(lower, "basic") || strings.Contains(lower, "key") || strings.Contains(lower, "token")
+	for i := range len(value) {
+		switch value[i] | 0x20 {
+		case 'b':
+			if startsFold(value[i:], "bearer") || startsFold(value[i:], "basic") {
+				return true
+			}
+		case 'k':
+			if startsFold(value[i:], "key") {
+				return true
+			}
+		case 't':
+			if startsFold(value[i:], "token") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// startsFold reports that s starts with prefix in any case.
+func startsFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 func keptHeader(name string) bool {
-	if slices.Contains(keptHeaders, name) {
-		return true
+	for _, kept := range keptHeaders {
+		if strings.EqualFold(name, kept) {
+			return true
+		}
 	}
-	return slices.ContainsFunc(keptPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+	return slices.ContainsFunc(keptPrefixes, func(p string) bool { return startsFold(name, p) })
+}
+
+// lowerName is a header's name in lower case; of those that nearly every answer has, the same string each time.
+func lowerName(name string) string {
+	for _, kept := range keptHeaders {
+		if strings.EqualFold(name, kept) {
+			return kept
+		}
+	}
+	return strings.ToLower(name)
 }

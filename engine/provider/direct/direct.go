@@ -31,11 +31,19 @@ func New(o Options) provider.Provider {
 	if o.UserAgent == "" {
 		o.UserAgent = DefaultUserAgent
 	}
-	o.Header = o.Header.Clone()
-	return direct{o}
+	abroad := http.Header{}
+	abroad.Set("User-Agent", o.UserAgent)
+	abroad.Set("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+	home := abroad.Clone()
+	for name, values := range o.Header.Clone() {
+		home[http.CanonicalHeaderKey(name)] = values
+	}
+	return direct{home: home, abroad: abroad}
 }
 
-type direct struct{ o Options }
+type direct struct {
+	home, abroad http.Header // of requests to a task's own host, and to any other; never changed
+}
 
 func (direct) Name() string { return "direct" }
 
@@ -55,13 +63,9 @@ func (p direct) Request(c provider.Call, _ string) (provider.Request, error) {
 	if err != nil {
 		return provider.Request{}, fmt.Errorf("the URL of task %d cannot be fetched: %w", target.Task, err)
 	}
-	h := http.Header{}
-	h.Set("User-Agent", p.o.UserAgent)
-	h.Set("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+	h := p.abroad
 	if target.Home != "" && strings.EqualFold(u.Hostname(), target.Home) {
-		for name, values := range p.o.Header {
-			h[http.CanonicalHeaderKey(name)] = values
-		}
+		h = p.home
 	}
 	return provider.Request{Method: http.MethodGet, URL: target.URL, Header: h.Clone()}, nil
 }
