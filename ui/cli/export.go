@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 
 	"dev.scrapetop/storage"
@@ -63,10 +59,8 @@ func (a *app) export(ctx context.Context, e *exportFlags) error {
 	// A signal has to take the half-written file with it.
 	ctx, stop := signal.NotifyContext(ctx, stopSignals()...)
 	defer stop()
-	if e.out != "" && e.out != "-" && !e.force {
-		if err := refuseExisting(e.out); err != nil {
-			return err
-		}
+	if err := writable(e.out, e.force); err != nil {
+		return err
 	}
 	st, err := a.openStore(ctx, true)
 	if err != nil {
@@ -88,14 +82,7 @@ func (a *app) export(ctx context.Context, e *exportFlags) error {
 		}
 		return err
 	}
-	if e.out == "" || e.out == "-" {
-		w := bufio.NewWriterSize(a.std.Out, 64<<10)
-		if err := errors.Join(write(w), w.Flush()); err != nil {
-			return broken("export to stdout: %w", err)
-		}
-		return nil
-	}
-	return writeWhole(e.out, e.force, write)
+	return a.output(e.out, e.force, write)
 }
 
 // runByWord returns the run that "latest" or a number names.
@@ -116,78 +103,4 @@ func runByWord(ctx context.Context, st *storage.Store, word string) (storage.Run
 		return run, usage("there is no run %d, see: scrapetop history", id)
 	}
 	return run, err
-}
-
-func refuseExisting(path string) error {
-	_, err := os.Lstat(path)
-	switch {
-	case err == nil:
-		return usage("%s exists, write elsewhere or overwrite it with --force", path)
-	case !errors.Is(err, fs.ErrNotExist):
-		return usage("%s: %s", path, reason(err))
-	}
-	return nil
-}
-
-// writeWhole writes a file that is whole or not there: into a neighbour readable by us alone, which takes the name at the
-// end. Without force the name is taken only while nobody has it. A device or pipe is written as it is.
-func writeWhole(path string, force bool, write func(io.Writer) error) (err error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return writeThrough(path, write)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".scrapetop-export-*") // mode 0600
-	if err != nil {
-		return broken("export to %s: %s", path, reason(err))
-	}
-	defer func() {
-		if gone := os.Remove(tmp.Name()); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
-	}()
-	w := bufio.NewWriterSize(tmp, 64<<10)
-	err = write(w)
-	if err == nil {
-		err = w.Flush()
-	}
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return broken("export to %s: %w, nothing was written", path, err)
-	}
-	if force {
-		if err := os.Rename(tmp.Name(), path); err != nil {
-			return broken("export to %s: %s", path, reason(err))
-		}
-		return nil
-	}
-	err = os.Link(tmp.Name(), path) // unlike a rename it never replaces
-	if errors.Is(err, fs.ErrExist) {
-		return usage("%s exists, write elsewhere or overwrite it with --force", path)
-	}
-	if err != nil { // a file system without links
-		if err := refuseExisting(path); err != nil {
-			return err
-		}
-		if err := os.Rename(tmp.Name(), path); err != nil {
-			return broken("export to %s: %s", path, reason(err))
-		}
-	}
-	return nil
-}
-
-func writeThrough(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return broken("export to %s: %s", path, reason(err))
-	}
-	w := bufio.NewWriterSize(f, 64<<10)
-	err = write(w)
-	if err == nil {
-		err = w.Flush()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return broken("export to %s: %w", path, err)
-	}
-	return nil
 }

@@ -55,7 +55,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.AddCommand(
 		a.demoCommand(), a.runCommand(), a.resumeCommand(), a.exportCommand(), a.historyCommand(),
 		a.pauseCommand(), a.unpauseCommand(), a.requeueCommand(), a.simulateCommand(), a.explainCommand(),
-		a.doctorCommand(), a.versionCommand(), a.pictureCommand(),
+		a.reportCommand(), a.doctorCommand(), a.versionCommand(), a.pictureCommand(),
 	)
 	root.SetIn(a.std.In)
 	root.SetOut(a.std.Out)

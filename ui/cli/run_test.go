@@ -129,7 +129,7 @@ func TestHeadlessRunFromListToExport(t *testing.T) {
 	if got := s.run("export", "--run", "7", "-o", "none.jsonl"); got.code != exitUsage || !strings.Contains(got.err, "no run 7") {
 		t.Errorf("export of no run: exit %d, %q", got.code, got.err)
 	}
-	left, err := filepath.Glob(".scrapetop-export-*")
+	left, err := filepath.Glob(".scrapetop-*.part")
 	if _, gone := os.Stat("none.jsonl"); err != nil || len(left) > 0 || gone == nil {
 		t.Errorf("half a file is left: %v", left)
 	}
