@@ -89,6 +89,10 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		m.takeBack()
 	case keys.Copy:
 		return m.copyRows()
+	case keys.CopyJSON:
+		return m.copyJSON()
+	case keys.Browse:
+		return m.openAddress()
 	case keys.PauseRun:
 		m.act(screen.PauseRun(m.data))
 	case keys.Quit:

@@ -164,7 +164,7 @@ func (m *Model) noRow(action keys.Action) string {
 		return m.noEvent(action)
 	}
 	switch action {
-	case keys.Open, keys.Copy:
+	case keys.Open, keys.Copy, keys.CopyJSON:
 		if action == keys.Open && m.tab == screen.Letters && !m.browse.Letters {
 			return ""
 		}
@@ -202,7 +202,7 @@ func (m *Model) doEvents(action keys.Action) bool {
 func (m *Model) noEvent(action keys.Action) string {
 	e := m.browse.ChosenEvent(m.shownRows)
 	switch action {
-	case keys.Open, keys.Copy:
+	case keys.Open, keys.Copy, keys.CopyJSON:
 		switch {
 		case e == nil:
 			return "there is no row"

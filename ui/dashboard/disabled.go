@@ -18,7 +18,7 @@ func (m *Model) disabled(action keys.Action) string {
 		if action == keys.EndCooldown || action == keys.Probe {
 			return m.noProbe(over)
 		}
-		if _, _, ok := m.list.ChosenBudget(m.data, m.tab); !ok && action == keys.Copy {
+		if _, _, ok := m.list.ChosenBudget(m.data, m.tab); !ok && (action == keys.Copy || action == keys.CopyJSON) {
 			return "there is no row to copy"
 		}
 	}
@@ -40,7 +40,7 @@ func (m *Model) disabled(action keys.Action) string {
 		}
 	}
 	switch action {
-	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom, keys.Tag, keys.TagAll, keys.Copy:
+	case keys.Down, keys.Up, keys.HalfDown, keys.HalfUp, keys.PageDown, keys.PageUp, keys.Top, keys.Bottom, keys.Tag, keys.TagAll, keys.Copy, keys.CopyJSON:
 		if none && m.data.Frame.Domains.Matched == 0 && !m.tab.OfRows() {
 			return "there are no domains to move on"
 		}
@@ -98,6 +98,8 @@ func (m *Model) disabled(action keys.Action) string {
 		if m.profile == themes.NoColor {
 			return "colours are off"
 		}
+	case keys.Browse:
+		return m.noAddress()
 	case keys.Suspend:
 		if runtime.GOOS == "windows" {
 			return "there is no job control here"

@@ -121,9 +121,12 @@ type Model struct {
 	read    uint64         // last alert looked at in the list
 	leaving leaving
 
-	// tick, copy and suspend are the edges, replaced in tests.
+	// tick, copy, native and visit are the edges, replaced in tests.
 	tick func(chain int, every time.Duration) tea.Cmd
 	copy func(text string) tea.Cmd
+	// native gives a copy to programs and names those that took it.
+	native func(text string) []string
+	visit  func(command []string, address string, after <-chan time.Time, guard func()) openedMsg
 
 	rev    uint64 // grows with every change that is not in the frame
 	drawn  string
@@ -155,7 +158,10 @@ type (
 		now   time.Time
 	}
 	interruptMsg struct{}
-	copiedMsg    struct{ text, fault string }
+	copiedMsg    struct {
+		text, fault string
+		took        []string // programs that have it for certain
+	}
 )
 
 // New makes the model. It touches no terminal.
@@ -188,6 +194,8 @@ func New(source Source, opt Options) *Model {
 		return tea.Every(every, func(now time.Time) tea.Msg { return frameMsg{chain, now} })
 	}
 	m.copy = func(string) tea.Cmd { return nil }
+	m.native = func(string) []string { return nil }
+	m.visit = visit
 	m.recall()
 	if !m.wear(cmp.Or(m.opt.Theme, themes.Default)) {
 		theme, err := themes.Load(themes.Default)
@@ -300,10 +308,12 @@ func (m *Model) heed(msg tea.Msg) tea.Cmd {
 		m.now = m.opt.Now()
 		return m.interrupt()
 	case copiedMsg:
+		m.copied(msg)
+	case openedMsg:
 		if msg.fault != "" {
-			m.say(themes.Warn, msg.fault, "")
+			m.say(themes.Warn, widget.Clean(msg.fault, 200), "")
 		} else {
-			m.say(themes.Text, "copied "+msg.text, "whether the terminal took it cannot be known")
+			m.say(themes.Text, "opened "+widget.Clean(msg.address, 200), "")
 		}
 	}
 	return nil

@@ -1,14 +1,9 @@
 package dashboard
 
 import (
-	"slices"
-	"strings"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"dev.scrapetop/themes"
-	"dev.scrapetop/ui/screen"
 	"dev.scrapetop/ui/widget"
 )
 
@@ -66,50 +61,4 @@ func (m *Model) freeze() {
 	m.take(q)
 	m.settle()
 	m.frozenAt = m.now
-}
-
-// copyRows copies the budget under the cursor, or the domains that are tagged, or the one under the cursor.
-func (m *Model) copyRows() tea.Cmd {
-	var names []string
-	if m.tab == screen.Events {
-		return m.copyNames([]string{m.browse.ChosenEvent(m.shownRows).Text})
-	}
-	if m.tab.OfRows() {
-		return m.copyNames([]string{m.browse.ChosenTask(m.shownRows, m.tab).URL})
-	}
-	if m.list.OnBudgets(m.data, m.tab) {
-		id, _, _ := m.list.ChosenBudget(m.data, m.tab)
-		return m.copyNames([]string{widget.Clean(id.Key, 253)})
-	}
-	for name := range m.list.Tags {
-		names = append(names, widget.Clean(name, 253))
-	}
-	slices.Sort(names)
-	if len(names) == 0 {
-		names = []string{widget.Clean(m.list.Selected, 253)}
-	}
-	return m.copyNames(names)
-}
-
-func (m *Model) copyNames(names []string) tea.Cmd {
-	text := strings.Join(names, "\n")
-	seq, ok := clip(text, m.opt.Getenv)
-	if !ok {
-		m.say(themes.Warn, "too much to copy: many terminals take 50 KB at most", "")
-		return nil
-	}
-	write := m.copy(seq)
-	if write == nil {
-		return nil
-	}
-	told := names[0]
-	if len(names) > 1 {
-		told = widget.Thousands(int64(len(names))) + " domains"
-	}
-	return func() tea.Msg {
-		if msg, failed := write().(error); failed {
-			return copiedMsg{fault: "not copied: " + widget.Clean(msg.Error(), 200)}
-		}
-		return copiedMsg{text: told}
-	}
 }

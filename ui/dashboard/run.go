@@ -65,6 +65,7 @@ func Still(source Source, opt Options, w, h int, typed string) ([]string, error)
 // run drives a model's program on any reader and writer. started, when not nil, is told the program before it runs.
 func run(ctx context.Context, m *Model, in io.Reader, out io.Writer, started func(*tea.Program)) error {
 	term := newTerminal(out)
+	m.native = func(text string) []string { return native(text, m.opt.Getenv) }
 	m.copy = func(seq string) tea.Cmd {
 		return func() tea.Msg {
 			if _, err := term.WriteString(seq); err != nil {

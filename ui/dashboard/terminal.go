@@ -3,10 +3,7 @@ package dashboard
 import (
 	"io"
 	"os"
-	"strings"
 	"sync"
-
-	"github.com/aymanbagabas/go-osc52/v2"
 )
 
 // terminal is the one writer to the terminal: the renderer and the clipboard sequence take turns, so that neither lands
@@ -54,22 +51,3 @@ func (t *terminal) Read(p []byte) (int, error) {
 func (t *terminal) Close() error { return nil }
 
 func (t *terminal) Fd() uintptr { return t.fd }
-
-// maxCopyBytes is the most that is copied: many terminals drop an OSC 52 sequence beyond about 75,000 encoded bytes.
-const maxCopyBytes = 50_000
-
-// clip is the OSC 52 sequence that copies text, wrapped for the multiplexer that the environment names. text is already
-// clean; false when it is too long for most terminals.
-func clip(text string, getenv func(string) string) (string, bool) {
-	if len(text) > maxCopyBytes {
-		return "", false
-	}
-	s := osc52.New(text)
-	switch {
-	case getenv("TMUX") != "":
-		s = s.Tmux()
-	case strings.HasPrefix(getenv("TERM"), "screen"):
-		s = s.Screen()
-	}
-	return s.String(), true
-}

@@ -40,6 +40,8 @@ const (
 	RequeueAll  Action = "requeue all" // of the cause, or of the domain
 	Undo        Action = "undo"
 	Copy        Action = "copy"
+	CopyJSON    Action = "copy as json"
+	Browse      Action = "browse" // open the address in the browser
 
 	Filter   Action = "filter"
 	Next     Action = "next"

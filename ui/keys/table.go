@@ -100,6 +100,9 @@ var table = []Binding{
 	{Action: Undo, Keys: []string{"u"}, Modes: screens, Group: GroupAct, Help: "undo the last act", Synonyms: []string{"revert", "take back"}},
 	{Action: Copy, Keys: []string{"y"}, Modes: screens, Group: GroupAct, Help: "copy the row", Synonyms: []string{"yank", "clipboard"},
 		Label: "Copy", Rank: 13},
+	{Action: CopyJSON, Keys: []string{"Y"}, Modes: screens, Group: GroupAct, Help: "copy all that the row says, as JSON", Synonyms: []string{"yank", "clipboard", "object"}},
+	{Action: Browse, Keys: []string{"o"}, Modes: []Mode{Overview, Domains, Tasks, Letters, Events}, Group: GroupAct, Help: "open the address in the browser",
+		Synonyms: []string{"url", "web", "visit", "link"}},
 
 	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: []Mode{Events}, Group: GroupFind, Help: "search: a part of the key or the text",
 		Synonyms: []string{"filter", "find", "grep"}, Label: "Search", Rank: 2},

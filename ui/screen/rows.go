@@ -34,6 +34,7 @@ type Rows struct {
 
 	// As the engine names them: what an act carries.
 	Domains   []string // of Tasks
+	URLs      []string // likewise
 	GroupKeys []string // of Groups
 }
 
@@ -44,10 +45,10 @@ func TakeRows(r Rows) *Rows {
 		r.GroupKeys[i], r.Groups[i].Key = r.Groups[i].Key, name(r.Groups[i].Key)
 	}
 	r.Group = name(r.Group)
-	r.Tasks.Rows, r.Domains = slices.Clone(r.Tasks.Rows), make([]string, len(r.Tasks.Rows))
+	r.Tasks.Rows, r.Domains, r.URLs = slices.Clone(r.Tasks.Rows), make([]string, len(r.Tasks.Rows)), make([]string, len(r.Tasks.Rows))
 	for i := range r.Tasks.Rows {
 		t := &r.Tasks.Rows[i]
-		r.Domains[i] = t.Domain
+		r.Domains[i], r.URLs[i] = t.Domain, t.URL
 		t.URL, t.Domain, t.Tenant, t.HopURL = text(t.URL), name(t.Domain), name(t.Tenant), text(t.HopURL)
 		t.State, t.Reason, t.Error, t.WaitsFor = storage.TaskState(name(string(t.State))), name(t.Reason), text(t.Error), name(t.WaitsFor)
 		if t.Last != nil {
