@@ -216,7 +216,9 @@ func (l *loop) attempt(o *outcome, s *core.Settled) storage.Attempt {
 	}
 	if s != nil {
 		a.Task, a.Number, a.Tenant, a.Decision = s.Task.ID, s.Number, s.Task.Tenant, s.Decision
-		a.Domain, a.URL = s.Task.Domain, s.Task.URL
+		if len(c.Targets) != 1 || c.Domain == "" { // of a single one it stands above: a redirect has moved the task on meanwhile
+			a.Domain, a.URL = s.Task.Domain, s.Task.URL
+		}
 		if s.Error != "" {
 			a.Error = s.Error
 		}
