@@ -20,6 +20,42 @@ type ExportSpec struct {
 	What   string // results (default), tasks, attempts, events
 	Format string // jsonl (default), json, csv
 	Run    int64  // zero: all runs
+	// Columns are those to be written, in this order; none: all, in theirs.
+	Columns []string
+	// Told is called now and then with how many records were written so far; nil: nobody wants to know.
+	Told func(rows int64)
+}
+
+// toldEvery is after how many records Told is called.
+const toldEvery = 500
+
+// ExportColumns are the columns of what can be exported, in their order; nil: there is no such thing.
+func ExportColumns(what string) []string {
+	var names []string
+	for _, c := range tables[defaultTo(what, "results")].columns {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// only is the table with these columns alone.
+func (t table) only(names []string) (table, error) {
+	if len(names) == 0 {
+		return t, nil
+	}
+	all := t.columns
+	t.columns = nil
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(c column) bool { return c.name == name })
+		switch {
+		case i < 0:
+			return t, fmt.Errorf("%w: %s have no column %q: %s", ErrInvalid, t.from, name, strings.Join(ExportColumns(t.from), ", "))
+		case slices.ContainsFunc(t.columns, func(c column) bool { return c.name == name }):
+			return t, fmt.Errorf("%w: column %q is named twice", ErrInvalid, name)
+		}
+		t.columns = append(t.columns, all[i])
+	}
+	return t, nil
 }
 
 // kind is how a column is written.
@@ -75,6 +111,10 @@ func (s *Store) Export(ctx context.Context, w io.Writer, spec ExportSpec) (int64
 	if !ok {
 		return 0, fmt.Errorf("%w: cannot export %q: results, tasks, attempts or events can be", ErrInvalid, spec.What)
 	}
+	t, err := t.only(spec.Columns)
+	if err != nil {
+		return 0, err
+	}
 	conn, err := s.read.Conn(ctx)
 	if err != nil {
 		return 0, explain(s.path, err)
@@ -101,7 +141,7 @@ func (s *Store) Export(ctx context.Context, w io.Writer, spec ExportSpec) (int64
 		default:
 			return fmt.Errorf("%w: no format %q: jsonl, json or csv", ErrInvalid, spec.Format)
 		}
-		n, err = t.export(ctx, conn, spec.Run, sink)
+		n, err = t.export(ctx, conn, spec, sink)
 		return err
 	})
 	if err != nil {
@@ -140,7 +180,7 @@ func (t table) query(ctx context.Context, conn *sql.Conn, columns string, run in
 	return conn.QueryContext(ctx, `SELECT `+columns+` FROM `+t.from+` WHERE run = ? ORDER BY `+t.order, run)
 }
 
-func (t table) export(ctx context.Context, conn *sql.Conn, run int64, to sink) (n int64, err error) {
+func (t table) export(ctx context.Context, conn *sql.Conn, spec ExportSpec, to sink) (n int64, err error) {
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		names[i] = c.name
@@ -148,7 +188,7 @@ func (t table) export(ctx context.Context, conn *sql.Conn, run int64, to sink) (
 	if err := to.begin(t.columns); err != nil {
 		return 0, err
 	}
-	rows, err := t.query(ctx, conn, strings.Join(names, ", "), run)
+	rows, err := t.query(ctx, conn, strings.Join(names, ", "), spec.Run)
 	if err != nil {
 		return 0, err
 	}
@@ -170,7 +210,9 @@ func (t table) export(ctx context.Context, conn *sql.Conn, run int64, to sink) (
 		if err := to.row(t.columns, values); err != nil {
 			return n, fmt.Errorf("write export: %w", err)
 		}
-		n++
+		if n++; spec.Told != nil && n%toldEvery == 0 {
+			spec.Told(n)
+		}
 	}
 	if err := rows.Err(); err != nil {
 		return n, err

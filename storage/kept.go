@@ -61,6 +61,7 @@ type Run struct {
 	Dead       int64
 	Pending    int64 // pending, delayed, in_flight and remote
 	Attempts   int64
+	Records    int64 // results stored
 	Totals     Totals
 }
 

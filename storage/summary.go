@@ -90,7 +90,7 @@ func (s *Store) summary(ctx context.Context, conn *sql.Conn, run int64) (Summary
 	}
 	t := r.Totals
 	sum := Summary{
-		Run: r.ID, Provider: r.Provider, State: r.State, Tasks: r.Tasks, Accepted: r.Accepted, Cached: t.Cached, Dead: r.Dead,
+		Run: r.ID, Provider: r.Provider, State: r.State, Tasks: r.Tasks, Accepted: r.Accepted, Records: r.Records, Cached: t.Cached, Dead: r.Dead,
 		Pending: r.Pending, Skipped: t.Skipped, Duplicates: t.Duplicates, Attempts: r.Attempts, Requests: t.Requests, Retries: t.Retries,
 		ElapsedSeconds: round(t.Elapsed.Seconds()), MaxInFlight: t.MaxInFlight, Cooldowns: t.Cooldowns, Probes: t.Probes,
 		Limited: LimitedCounts{Account: t.Account, Rate: t.Rate, Pending: t.PendingJobs, Target: t.Target},
@@ -101,9 +101,6 @@ func (s *Store) summary(ctx context.Context, conn *sql.Conn, run int64) (Summary
 	}
 	if r.Reason != "" {
 		sum.Reason = &r.Reason
-	}
-	if err := conn.QueryRowContext(ctx, `SELECT records FROM total WHERE run = ?`, run).Scan(&sum.Records); err != nil {
-		return Summary{}, err
 	}
 	rows, err := conn.QueryContext(ctx, `SELECT coalesce(reason, ''), count(*) FROM task WHERE run = ? AND state = 'dead' GROUP BY reason`, run)
 	if err != nil {
