@@ -6,20 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
-	"text/tabwriter"
-	"time"
 
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/view"
-	"dev.scrapetop/storage"
 	"dev.scrapetop/ui/dashboard"
+	draw "dev.scrapetop/ui/screen" // the tests have a screen of their own
 )
 
-// historyLines is how many earlier runs the dashboard is told.
-const historyLines = 100
-
-// browse opens the dashboard on the database; it never fetches.
+// browse opens the dashboard on the database; it never fetches by itself. A run that the user starts again there is driven
+// afterwards.
 func (a *app) browse(ctx context.Context) error {
 	if !terminal(a.std.Out) {
 		return usage("the dashboard needs a terminal; without one use: scrapetop history, scrapetop export, or scrapetop run INPUT --headless")
@@ -28,6 +23,11 @@ func (a *app) browse(ctx context.Context) error {
 		_, err := fmt.Fprintf(a.std.Out, "there is no database %s yet; start with: scrapetop demo, or: scrapetop run INPUT\n", printable(a.globals.db))
 		return err
 	}
+	return a.goOn(ctx, a.look(ctx))
+}
+
+// look shows the database until the user leaves.
+func (a *app) look(ctx context.Context) error {
 	st, err := a.openStore(ctx, true)
 	if err != nil {
 		return err
@@ -38,8 +38,10 @@ func (a *app) browse(ctx context.Context) error {
 		return err
 	}
 	defer keys()
-	if opt.History, err = pastRuns(ctx, st, a.dbFlag()); err != nil {
-		return err
+	var chosen dashboard.Again
+	opt.Rows, opt.Exporter, opt.Again = rowsOf{st}, exporter{st}, func(again dashboard.Again) { chosen = again }
+	if _, err := st.Latest(ctx); err == nil {
+		opt.Open = draw.History
 	}
 	signals, release := a.world.signals()
 	defer release()
@@ -54,7 +56,10 @@ func (a *app) browse(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	return shownAs(dashboard.Run(ctx, idle{}, opt))
+	if err := shownAs(dashboard.Run(ctx, idle{}, opt)); err != nil || chosen.Run == 0 {
+		return err
+	}
+	return &goesOn{chosen}
 }
 
 // idle is what the dashboard shows when no run is driven.
@@ -62,32 +67,6 @@ type idle struct{}
 
 func (idle) Frame(view.Query) *view.Frame { return nil }
 func (idle) Do(engine.Command)            {}
-
-// pastRuns are the newest runs, one a line, with the command that goes on with those that are not finished; db is what
-// that command needs besides.
-func pastRuns(ctx context.Context, st *storage.Store, db string) ([]string, error) {
-	runs, err := st.Runs(ctx, historyLines)
-	if err != nil {
-		return nil, broken("read the runs: %w", err)
-	}
-	if len(runs) == 0 {
-		return nil, nil
-	}
-	var text strings.Builder
-	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	for _, r := range runs {
-		goOn := ""
-		if !finished(r) {
-			goOn = fmt.Sprintf("scrapetop resume %d%s", r.ID, db)
-		}
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\taccepted %d/%d, dead %d, pending %d\t%s\t%s\n", r.ID, r.State, goOn, r.Provider, r.Accepted, r.Tasks,
-			r.Dead, r.Pending, r.StartedAt.UTC().Format(time.DateTime), printable(shorten(r.Name, 60)))
-	}
-	if err := t.Flush(); err != nil {
-		return nil, broken("lay out the runs: %w", err)
-	}
-	return strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n"), nil
-}
 
 // dashboardOptions are what every dashboard needs; done closes the terminal that was opened for the keys.
 func (a *app) dashboardOptions() (opt dashboard.Options, done func(), err error) {

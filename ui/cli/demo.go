@@ -8,12 +8,10 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/simulator"
-	"dev.scrapetop/storage"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -30,7 +28,7 @@ func (a *app) demoCommand() *cobra.Command {
 		Args:        noArgs,
 		Annotations: map[string]string{needConfig: withoutFile},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.demo(cmd.Context(), r, world, cmd.Flags().Changed("db"), a.drive)
+			return a.goOn(cmd.Context(), a.demo(cmd.Context(), r, world, cmd.Flags().Changed("db"), a.drive))
 		},
 	}
 	r.register(cmd.Flags())
@@ -67,29 +65,12 @@ func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, 
 	}
 	kept := demoWorld{Speed: options.Speed, Seed: options.Seed}
 	kept.enter(&cfg)
-	memory, err := json.Marshal(settings{Flags: a.keptFlags(), Demo: &kept})
-	if err != nil {
-		return broken("keep the settings of the run: %w", err)
-	}
 	st, err := a.openStore(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer a.closeStore(st)
-	run, err := st.CreateRun(ctx, storage.RunSpec{
-		Name: "demo", Input: "demo " + strconv.FormatInt(a.world.now().UnixNano(), 10), Provider: r.provider,
-		Settings: memory, Options: optionsID(cfg), Credentials: len(cfg.Credentials), Accounts: accountsOf(cfg),
-	})
-	if err != nil {
-		return broken("create the run: %w", err)
-	}
-	feed := a.newFeeder(nil, nil, r)
-	for _, u := range simulator.DemoURLs() {
-		feed.inputs = append(feed.inputs, input{name: u, url: u})
-	}
-	feed.start(ctx)
-	defer feed.stopReading()
-	return driver(ctx, drive{flags: r, store: st, run: run, cfg: cfg, feed: feed, passing: !ownDB})
+	return a.beginDemo(ctx, drive{flags: r, store: st, cfg: cfg, passing: !ownDB}, settings{Flags: a.keptFlags(), Demo: &kept}, driver)
 }
 
 // demoWorld is what a demo keeps of its world, so that a resume enters the same.

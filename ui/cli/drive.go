@@ -19,6 +19,7 @@ func (a *app) drive(ctx context.Context, d drive) error {
 		return err
 	}
 	var opt dashboard.Options
+	var chosen dashboard.Again
 	if !d.flags.headless {
 		var done func()
 		var err error
@@ -27,7 +28,10 @@ func (a *app) drive(ctx context.Context, d drive) error {
 		}
 		defer done()
 		opt.Passing, opt.Resume = d.passing, a.resumeWith(d)
-		opt.Rows = rowsOf{d.store}
+		opt.Rows, opt.Exporter = rowsOf{d.store}, exporter{d.store}
+		if !d.passing {
+			opt.Again = func(again dashboard.Again) { chosen = again }
+		}
 	}
 	d.cfg.Identity = optionsID(d.cfg)
 	eng, err := engine.New(d.cfg, d.store, d.run)
@@ -64,17 +68,15 @@ func (a *app) drive(ctx context.Context, d drive) error {
 	if untold != nil {
 		return untold
 	}
-	a.tellRemote(end)
-	if end.State == storage.RunFailed {
-		return broken("run %d could not go on: %s, resume it with: scrapetop resume %d", d.run.ID, first(end.Reason, "no reason was given"), d.run.ID)
-	}
-	if shown != nil {
+	code := a.outcome(d, end, sum.Tasks)
+	if shown != nil && end.State != storage.RunFailed {
 		return shown
 	}
-	if sum.Tasks == 0 && end.State == storage.RunFinished {
-		return usage("run %d had nothing to fetch: its input named no page", d.run.ID)
+	if chosen.Run != 0 {
+		a.exitCode(code) // told, and then the next one begins
+		return &goesOn{chosen}
 	}
-	return ended(endCode(end))
+	return code
 }
 
 // tellRemote says what was left with the platform, and until when it can be had.

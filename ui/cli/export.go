@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 
 	"dev.scrapetop/storage"
 
@@ -16,11 +18,12 @@ import (
 
 // exportFlags are the flags of export.
 type exportFlags struct {
-	what   string
-	run    string
-	format string
-	out    string
-	force  bool
+	what    string
+	run     string
+	format  string
+	out     string
+	columns []string
+	force   bool
 }
 
 func (e *exportFlags) register(f *pflag.FlagSet) {
@@ -28,6 +31,7 @@ func (e *exportFlags) register(f *pflag.FlagSet) {
 	f.Var(newParsed(&e.what, "WHAT", e.what, oneOf("results", "tasks", "attempts", "events")), "what", "results, tasks, attempts or events")
 	f.Var(newParsed(&e.run, "N", e.run, parseRunWord), "run", "a run's number, latest or all")
 	f.Var(newParsed(&e.format, "FORMAT", e.format, oneOf("jsonl", "json", "csv")), "format", "jsonl, json or csv")
+	f.Var(newParsed(&e.columns, "A,B", "", parseColumns), "columns", "only these columns, in this order (default all)")
 	f.StringVarP(&e.out, "output", "o", "", "`FILE` to write (default stdout)")
 	f.BoolVar(&e.force, "force", false, "overwrite FILE")
 }
@@ -40,6 +44,17 @@ func parseRunWord(s string) (string, error) {
 		return "", fmt.Errorf("%s is no run number, latest or all", strconv.Quote(shorten(s, 40)))
 	}
 	return s, nil
+}
+
+// parseColumns takes a list apart; which columns there are depends on what is exported.
+func parseColumns(s string) ([]string, error) {
+	columns := strings.Split(s, ",")
+	for i, c := range columns {
+		if columns[i] = strings.TrimSpace(c); columns[i] == "" {
+			return nil, fmt.Errorf("%s names an empty column", strconv.Quote(shorten(s, 40)))
+		}
+	}
+	return columns, nil
 }
 
 func (a *app) exportCommand() *cobra.Command {
@@ -67,7 +82,7 @@ func (a *app) export(ctx context.Context, e *exportFlags) error {
 		return err
 	}
 	defer a.closeStore(st)
-	spec := storage.ExportSpec{What: e.what, Format: e.format}
+	spec := storage.ExportSpec{What: e.what, Format: e.format, Columns: e.columns}
 	if e.run != "all" {
 		run, err := runByWord(ctx, st, e.run)
 		if err != nil {
@@ -75,14 +90,62 @@ func (a *app) export(ctx context.Context, e *exportFlags) error {
 		}
 		spec.Run = run.ID
 	}
-	write := func(w io.Writer) error {
-		n, err := st.Export(ctx, w, spec)
-		if err == nil && n == 0 {
-			a.tell(fmt.Sprintf("scrapetop: there are no %s to export, the output is empty", e.what))
-		}
-		return err
+	var n int64
+	if toStdout(e.out) {
+		err = a.output(e.out, e.force, func(w io.Writer) (err error) {
+			n, err = st.Export(ctx, w, spec)
+			return err
+		})
+	} else {
+		n, err = exporter{st}.Export(ctx, spec, e.out, e.force, func(int64, int64) {})
 	}
-	return a.output(e.out, e.force, write)
+	switch {
+	case errors.Is(err, storage.ErrInvalid):
+		return usage("%w", err) // a column that is not there
+	case err == nil && n == 0:
+		a.tell(fmt.Sprintf("scrapetop: there are no %s to export, the output is empty", e.what))
+	}
+	return err
+}
+
+// exporter writes files of a database, for the command and for the dashboard alike.
+type exporter struct{ store *storage.Store }
+
+// Export writes a file that is whole or not there and returns how many records it holds. One that is there is replaced only with
+// replace; without it the error is dashboard.ErrExists. told hears how many records and bytes there are so far.
+func (x exporter) Export(ctx context.Context, spec storage.ExportSpec, path string, replace bool, told func(rows, bytes int64)) (n int64, err error) {
+	if err := writable(path, replace); err != nil {
+		return 0, err
+	}
+	if replace && sameFile(path, x.store.Path()) {
+		return 0, usage("%s is the database itself, write elsewhere", path)
+	}
+	err = writeWhole(path, replace, func(w io.Writer) error {
+		counted := &countedWriter{to: w}
+		spec.Told = func(rows int64) { told(rows, counted.n) }
+		n, err = x.store.Export(ctx, counted, spec)
+		told(n, counted.n)
+		return err
+	})
+	return n, err
+}
+
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errors.Join(errX, errY) == nil && os.SameFile(x, y)
+}
+
+// countedWriter counts what passes.
+type countedWriter struct {
+	to io.Writer
+	n  int64
+}
+
+func (c *countedWriter) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // runByWord returns the run that "latest" or a number names.

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"dev.scrapetop/ui/dashboard"
 )
 
 // writable reports what keeps path from being written, before the work is done: without force, that it exists.
@@ -32,11 +34,21 @@ func (a *app) output(path string, force bool, write func(io.Writer) error) error
 	return nil
 }
 
+// existsError is a file that would be replaced.
+type existsError struct{ path string }
+
+func (e *existsError) Error() string {
+	return e.path + " exists, write elsewhere or overwrite it with --force"
+}
+
+// Is tells the dashboard, which asks.
+func (e *existsError) Is(target error) bool { return target == dashboard.ErrExists }
+
 func refuseExisting(path string) error {
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil:
-		return usage("%s exists, write elsewhere or overwrite it with --force", path)
+		return usage("%w", &existsError{path})
 	case !errors.Is(err, fs.ErrNotExist):
 		return usage("%s: %s", path, reason(err))
 	}
@@ -77,7 +89,7 @@ func writeWhole(path string, force bool, write func(io.Writer) error) (err error
 	}
 	err = os.Link(tmp.Name(), path) // unlike a rename it never replaces
 	if errors.Is(err, fs.ErrExist) {
-		return usage("%s exists, write elsewhere or overwrite it with --force", path)
+		return usage("%w", &existsError{path})
 	}
 	if err != nil { // a file system without links
 		if err := refuseExisting(path); err != nil {

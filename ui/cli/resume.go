@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -27,7 +26,7 @@ func (a *app) resumeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.resume(cmd.Context(), r, cmd.Flags(), id)
+			return a.goOn(cmd.Context(), a.resume(cmd.Context(), r, cmd.Flags(), id))
 		},
 	}
 	r.register(cmd.Flags())
@@ -59,11 +58,9 @@ func (a *app) resume(ctx context.Context, r *runFlags, flags *pflag.FlagSet, id 
 	if err != nil {
 		return err
 	}
-	var kept settings
-	if len(run.Settings) > 0 {
-		if err := json.Unmarshal(run.Settings, &kept); err != nil {
-			return broken("the settings of run %d cannot be read: %w, start a new run", run.ID, err)
-		}
+	kept, err := keptSettings(run)
+	if err != nil {
+		return err
 	}
 	if provider, given := a.given["provider"]; given && provider[0] != run.Provider {
 		return usage("run %d is of provider %s, --provider cannot change it: start a new run", run.ID, run.Provider)

@@ -36,6 +36,16 @@ func (r rowsOf) Read(ctx context.Context, ask screen.Ask) (screen.Rows, error) {
 		out.Events, err = r.store.EventRows(ctx, q)
 		return out, err
 	}
+	switch ask.Tab {
+	case screen.History:
+		return r.readHistory(ctx, ask)
+	case screen.Results:
+		out.Results, err = r.store.ResultRows(ctx, storage.ResultQuery{Run: ask.Run, Text: ask.Text, Window: ask.Window})
+		return out, err
+	case screen.Page:
+		out.Page, err = r.store.PageRow(ctx, storage.PageQuery{Run: ask.Run, Task: ask.Task, Page: ask.Page, Window: ask.Window})
+		return out, err
+	}
 	if ask.Tab == screen.Letters {
 		if out.Groups, err = r.store.DeadGroups(ctx, ask.Run, ask.ByDomain, groupsRead); err != nil || len(out.Groups) == 0 {
 			return out, err

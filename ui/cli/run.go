@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,9 +26,9 @@ func (a *app) runCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := a.newRun(cmd.Context(), r, args)
 			if old, ok := errors.AsType[*resumeInstead](err); ok {
-				return a.resume(cmd.Context(), r, cmd.Flags(), old.run)
+				err = a.resume(cmd.Context(), r, cmd.Flags(), old.run)
 			}
-			return err
+			return a.goOn(cmd.Context(), err)
 		},
 	}
 	r.register(cmd.Flags())
@@ -61,38 +60,18 @@ func (a *app) newRun(ctx context.Context, r *runFlags, args []string) error {
 	if cfg, err = a.withKeys(ctx, cfg); err != nil {
 		return err
 	}
-	feed := a.newFeeder(inputs, r.sitemaps, r)
-	marks := marksOf(inputs, r.sitemaps)
 	st, err := a.openStore(ctx, false)
 	if err != nil {
 		return err
 	}
 	defer a.closeStore(st)
-	id := inputID(marks, a.world.now())
 	if !r.anew {
-		if err := a.refuseUnfinished(ctx, st, id, r); err != nil {
+		if err := a.refuseUnfinished(ctx, st, inputID(marksOf(inputs, r.sitemaps), a.world.now()), r); err != nil {
 			return err
 		}
 	}
-	if len(inputs) > 0 {
-		feed.start(ctx)
-		defer feed.stopReading()
-		if err := feed.wait(ctx); err != nil {
-			return err
-		}
-	}
-	kept, err := json.Marshal(settings{Flags: a.keptFlags(), File: a.file.keepable(r.provider, cfg.Credentials), Inputs: marks})
-	if err != nil {
-		return broken("keep the settings of the run: %w", err)
-	}
-	run, err := st.CreateRun(ctx, storage.RunSpec{
-		Name: runName(inputs, r.sitemaps), Input: id, Provider: r.provider, Settings: kept,
-		Options: optionsID(cfg), Credentials: len(cfg.Credentials), Accounts: accountsOf(cfg),
-	})
-	if err != nil {
-		return broken("create the run: %w", err)
-	}
-	return a.drive(ctx, drive{flags: r, store: st, run: run, cfg: cfg, feed: feed})
+	kept := settings{Flags: a.keptFlags(), File: a.file.keepable(r.provider, cfg.Credentials)}
+	return a.begin(ctx, drive{flags: r, store: st, cfg: cfg}, inputs, r.sitemaps, kept)
 }
 
 // resumeInstead is the user's answer that the unfinished run is to go on.

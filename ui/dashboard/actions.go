@@ -60,6 +60,10 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		m.show(screen.Letters)
 	case keys.ShowEvents:
 		m.show(screen.Events)
+	case keys.ShowHistory:
+		m.show(screen.History)
+	case keys.Export:
+		m.openExport()
 	case keys.Open:
 		m.open()
 	case keys.Scope:
@@ -200,6 +204,9 @@ func (m *Model) turnScope() {
 }
 
 func (m *Model) show(tab screen.Tab) {
+	if !tab.OfRows() {
+		m.lookAway() // nothing else is known of a run that nobody drives here
+	}
 	if tab == m.tab {
 		return
 	}
@@ -226,6 +233,10 @@ func (m *Model) back() {
 	case m.list.Faults && m.frozenAt.IsZero() && !m.tab.OfRows():
 		m.list.Faults = false
 		m.refresh()
+	case m.tab == screen.Page:
+		m.show(screen.Results)
+	case m.tab == screen.Results, m.looked != nil && m.tab != screen.History:
+		m.show(screen.History)
 	case m.tab != screen.Overview:
 		m.show(screen.Overview)
 	}

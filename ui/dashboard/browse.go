@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"dev.scrapetop/storage"
 	"dev.scrapetop/ui/keys"
 	"dev.scrapetop/ui/screen"
 	"dev.scrapetop/ui/widget"
@@ -61,11 +62,12 @@ func (m *Model) question() tea.Cmd {
 	switch {
 	case !a.due || a.out || !m.frozenAt.IsZero():
 		return nil
-	case m.opt.Rows == nil || !m.tab.OfRows() || m.data.Frame.Run.ID == 0:
+	case m.opt.Rows == nil || !m.tab.OfRows() || m.data.Frame.Run.ID == 0 && m.tab != screen.History:
 		a.due = false
 		return nil
 	}
 	a.number++
+	m.browse.Width = m.picture().BodyWidth()
 	a.due, a.out, a.at, a.seq, a.ask = false, true, m.now, m.seq, m.browse.Ask(m.data.Frame.Run.ID, m.tab, m.rows())
 	number, ask, reader, now := a.number, a.ask, m.opt.Rows, m.opt.Now
 	return func() tea.Msg {
@@ -73,6 +75,7 @@ func (m *Model) question() tea.Cmd {
 		defer cancel()
 		begun := now()
 		rows, err := reader.Read(ctx, ask)
+		rows.Ask = ask
 		return rowsMsg{number, screen.TakeRows(rows), err, now().Sub(begun)}
 	}
 }
@@ -81,8 +84,7 @@ func (m *Model) question() tea.Cmd {
 func (m *Model) answered(msg rowsMsg) {
 	a := &m.asking
 	a.out, a.took = false, msg.took
-	now := m.browse.Ask(a.ask.Run, m.tab, 1)
-	if asked := a.ask; asked.Tab != now.Tab || asked.State != now.State || asked.Domain != now.Domain || asked.Text != now.Text || asked.ByDomain != now.ByDomain || asked.Group != now.Group || asked.Level != now.Level {
+	if !a.ask.Same(m.browse.Ask(m.data.Frame.Run.ID, m.tab, 1)) {
 		a.due = true
 		return
 	}
@@ -101,9 +103,14 @@ func (m *Model) rereadRows() {
 		return
 	}
 	first := m.shownRows == nil && m.browse.Fault == ""
-	if first || (m.data.Frame.Live || a.seq != m.seq) && m.now.Sub(a.at) >= max(rowsEvery, rowsShare*a.took) {
+	if first || (m.data.Frame.Live || m.moving() || a.seq != m.seq) && m.now.Sub(a.at) >= max(rowsEvery, rowsShare*a.took) {
 		a.due = true
 	}
+}
+
+// moving tells that what is shown changes though no run is driven here: another process drives it.
+func (m *Model) moving() bool {
+	return m.shownRows.Moving() || m.looked != nil && (m.looked.State == storage.RunRunning || m.looked.State == storage.RunDraining)
 }
 
 // doRows carries out what concerns the rows on show; false: the action is about something else.
@@ -116,6 +123,7 @@ func (m *Model) doRows(action keys.Action) bool {
 	switch {
 	case m.tab == screen.Letters && m.doLetters(action, by):
 	case m.tab == screen.Events && m.doEvents(action):
+	case m.tab >= screen.History && m.doHistory(action, by):
 	case by != 0:
 		m.browse.MoveRow(m.shownRows, m.tab, by, page)
 		m.wantRows(false)
@@ -162,6 +170,9 @@ func (m *Model) backRows() bool {
 func (m *Model) noRow(action keys.Action) string {
 	if m.tab == screen.Events {
 		return m.noEvent(action)
+	}
+	if m.tab >= screen.History {
+		return m.noHistory(action)
 	}
 	switch action {
 	case keys.Open, keys.Copy, keys.CopyJSON:

@@ -85,6 +85,8 @@ func (m *Model) copyRows() tea.Cmd {
 	switch {
 	case m.tab == screen.Events:
 		return m.copyText(m.browse.ChosenEvent(m.shownRows).Text, "")
+	case m.tab == screen.History:
+		return m.copyText(m.browse.RunWords(m.shownRows), "")
 	case m.tab.OfRows():
 		return m.copyText(m.browse.Address(m.shownRows, m.tab), "")
 	case m.list.OnBudgets(m.data, m.tab):

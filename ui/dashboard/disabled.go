@@ -12,6 +12,9 @@ import (
 func (m *Model) disabled(action keys.Action) string {
 	frozen, none := !m.frozenAt.IsZero(), m.row() < 0
 	over := m.fresh && !m.data.Frame.Live
+	if m.looked != nil && action == keys.PauseRun {
+		return "this run is only looked at: 1 goes back"
+	}
 	if m.list.OnBudgets(m.data, m.tab) {
 		// Their pane has rows of its own.
 		none = false
@@ -37,6 +40,9 @@ func (m *Model) disabled(action keys.Action) string {
 			case keys.Tag, keys.ClearTags, keys.RequeueAll:
 				return m.noLetter(action)
 			}
+		}
+		if m.tab >= screen.History && action == keys.ClearTags {
+			return m.noHistory(action)
 		}
 	}
 	switch action {
@@ -71,6 +77,8 @@ func (m *Model) disabled(action keys.Action) string {
 		if len(m.list.Tags) == 0 {
 			return "nothing is tagged"
 		}
+	case keys.Export:
+		return m.noExport()
 	case keys.Undo:
 		if m.undo == nil {
 			return "nothing to undo"

@@ -36,6 +36,7 @@ func (m *Model) frame(f frameMsg) tea.Cmd {
 	m.refresh()
 	m.rereadRows()
 	m.expire()
+	m.exporting()
 	if m.leaving != staying && !m.busy() {
 		return tea.Quit
 	}
@@ -60,6 +61,8 @@ func (m *Model) hurry() tea.Cmd {
 
 func (m *Model) paceNow() time.Duration {
 	switch {
+	case m.export.writes():
+		return time.Second / localFPS
 	case m.blurred, !m.frozenAt.IsZero(), m.fresh && !m.data.Frame.Live && len(m.wishes) == 0:
 		return slow
 	case m.now.Sub(m.changedAt) > quietAfter:
@@ -158,10 +161,13 @@ func (m *Model) take(q view.Query) {
 		m.changed()
 	}
 	m.seq, m.asked, m.fresh = f.Seq, q, true
-	m.data = screen.Take(f)
+	m.data, m.live = screen.Take(f), f.Live
 	m.chartTop = screen.ChartTop(m.data.Frame, m.chartTop)
 	m.alerts()
 	m.confirm()
+	if m.looked != nil {
+		m.data = screen.Take(screen.PastFrame(m.looked))
+	}
 }
 
 // row is the index of the selected row in the data, -1 when it is not there.
@@ -248,5 +254,5 @@ func (m *Model) busy() bool {
 	if m.opt.Ended != nil {
 		return !m.opt.Ended()
 	}
-	return m.data.Frame.Live
+	return m.live
 }

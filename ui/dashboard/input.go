@@ -62,6 +62,8 @@ func (m *Model) mode() keys.Mode {
 	switch {
 	case m.ask != nil:
 		return keys.Dialog
+	case m.export.open():
+		return m.export.mode()
 	case m.help != nil:
 		return keys.HelpMode
 	case m.menu != nil:
@@ -88,6 +90,12 @@ func (m *Model) screenMode() keys.Mode {
 		return keys.Letters
 	case m.tab == screen.Events:
 		return keys.Events
+	case m.tab == screen.History:
+		return keys.History
+	case m.tab == screen.Results:
+		return keys.Results
+	case m.tab == screen.Page:
+		return keys.Page
 	}
 	return keys.Overview
 }
@@ -106,12 +114,18 @@ func (m *Model) elsewhere(mode keys.Mode) string {
 		return "dead letters: " + key(keys.ShowLetters)
 	case keys.Events:
 		return "events: " + key(keys.ShowEvents)
+	case keys.History:
+		return "history: " + key(keys.ShowHistory)
+	case keys.Results:
+		return "results: " + key(keys.ShowHistory) + ", then " + m.opt.Keys.Key(keys.History, keys.Open)
+	case keys.Page:
+		return "a result: " + key(keys.ShowHistory) + ", then " + m.opt.Keys.Key(keys.History, keys.Open) + " twice"
 	}
 	return "the Overview: " + key(keys.ShowOverview)
 }
 
 func (m *Model) textMode() bool {
-	return (m.help != nil || m.palette != nil) && m.ask == nil || m.prompt != nil
+	return m.ask == nil && (m.help != nil || m.palette != nil || m.mode() == keys.Pathed) || m.prompt != nil
 }
 
 // keys takes a key message apart: printable keys that arrived in one read are one message, and a paste is one too.
@@ -214,6 +228,11 @@ func (m *Model) carryOut(mode keys.Mode, action keys.Action) tea.Cmd {
 		return m.inMenu(action)
 	case keys.Diagnosed:
 		return m.inDiagnosis(action)
+	case keys.Exporting, keys.Pathed:
+		return m.inExport(action)
+	case keys.Columned:
+		m.inColumns(action)
+		return nil
 	case keys.FilterRow:
 		return m.inPrompt(action)
 	case keys.Commands:
@@ -233,6 +252,8 @@ func (m *Model) edit(msg tea.KeyMsg) {
 		m.help.Query, m.help.Cursor = widget.Clean(f.Value(), 60), 0
 	} else if m.palette != nil {
 		m.palette.edit(m, msg)
+	} else if m.export.open() {
+		m.export.edit(msg)
 	} else if m.prompt != nil {
 		m.prompt.field, _ = m.prompt.field.Update(msg)
 		if value := m.prompt.field.Value(); value != widget.Clean(value, 250) {

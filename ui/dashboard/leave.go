@@ -15,6 +15,7 @@ func (m *Model) quit() tea.Cmd {
 	if !m.busy() {
 		return tea.Quit
 	}
+	m.lookAway() // what becomes of the run that is driven is asked
 	stay := func() tea.Cmd { return nil }
 	stop := func() tea.Cmd { return m.leave(abandoned) }
 	if m.leaving != staying || m.data.Frame.Run.State == "draining" {
@@ -49,6 +50,7 @@ func (m *Model) interrupt() tea.Cmd {
 func (m *Model) leave(how leaving) tea.Cmd {
 	m.closeOver()
 	m.prompt = nil
+	m.lookAway()
 	m.leaving = how
 	if how == abandoned {
 		m.source.Do(engine.Command{Verb: engine.Abandon})

@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"context"
+	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -140,6 +141,8 @@ func (m *Model) noLetter(action keys.Action) string {
 	switch action {
 	case keys.Requeue, keys.RequeueAll:
 		switch {
+		case m.looked != nil:
+			return "they are of a run that is only looked at: scrapetop requeue --run " + strconv.FormatInt(m.looked.ID, 10)
 		case m.opt.Requeuer == nil:
 			return "nothing can be queued here: scrapetop requeue does it"
 		case m.tab == screen.Tasks:

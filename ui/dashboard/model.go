@@ -12,6 +12,7 @@ import (
 
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/view"
+	"dev.scrapetop/storage"
 	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/keys"
 	"dev.scrapetop/ui/screen"
@@ -51,12 +52,16 @@ type Options struct {
 	Memory string
 	// Tell says a line when the terminal is the shell's again; nil: nobody listens.
 	Tell func(line string)
-	// History are earlier runs, newest first, one line each, told while no run is loaded.
-	History []string
+	// Open is the screen that is shown first, whichever was left; the zero one: the one that was left.
+	Open screen.Tab
 	// Rows reads what is too much for a frame; nil: the screens of rows stay empty.
 	Rows Reader
 	// Requeuer puts dead letters back; nil: nothing can.
 	Requeuer Requeuer
+	// Exporter writes files; nil: nothing can.
+	Exporter Exporter
+	// Again is told which run is to be started again, or to go on; the program ends then, and the caller does it. Nil: nobody can.
+	Again func(Again)
 	// Getenv reads the environment; nil: the process's.
 	Getenv func(string) string
 	// Now is the clock of what is not on the frame clock; nil: the system's.
@@ -88,6 +93,7 @@ type Model struct {
 	asked     view.Query
 	fresh     bool // a frame was taken
 	data      *screen.Data
+	live      bool // the run that is driven goes on, whichever is shown
 	chosen    bool // the user moved to the selected row, or acted on it, since the first line was asked for
 	index     int  // position of the selected row when it was last seen
 	list      screen.List
@@ -100,7 +106,9 @@ type Model struct {
 	browse    screen.Browse
 	shownRows *screen.Rows // nil: none has come for what is on show
 	asking    asking
-	later     tea.Cmd // an act on storage that the message in hand asked for
+	later     tea.Cmd      // an act on storage that the message in hand asked for
+	looked    *storage.Run // the run looked at, which nobody drives here; nil: the one that is driven
+	export    *export      // nil: none is asked for and none is written
 
 	over    screen.Overlay
 	ask     *question
@@ -197,6 +205,9 @@ func New(source Source, opt Options) *Model {
 	m.native = func(string) []string { return nil }
 	m.visit = visit
 	m.recall()
+	if opt.Open != screen.Overview {
+		m.tab = opt.Open
+	}
 	if !m.wear(cmp.Or(m.opt.Theme, themes.Default)) {
 		theme, err := themes.Load(themes.Default)
 		if err != nil {
@@ -280,6 +291,8 @@ func (m *Model) heed(msg tea.Msg) tea.Cmd {
 		m.answered(msg)
 	case requeuedMsg:
 		m.requeued(msg)
+	case exportedMsg:
+		m.exported(msg)
 	case frameMsg:
 		return m.frame(msg)
 	case tea.WindowSizeMsg:
@@ -345,7 +358,7 @@ func (m *Model) drawKey() drawKey {
 
 // moves tells whether the clock is part of the picture.
 func (m *Model) moves() bool {
-	return m.data.Frame.Live || !m.frozenAt.IsZero() || m.undo != nil
+	return m.data.Frame.Live || !m.frozenAt.IsZero() || m.undo != nil || m.export.writes()
 }
 
 // clock is the time that the picture shows: it stands still while frozen, and when no run is live nothing ages.
@@ -366,7 +379,7 @@ func (m *Model) picture() *screen.Picture {
 	browse := m.browse
 	p := &screen.Picture{
 		Look: m.look, Data: m.data, W: m.w, H: m.h, Now: m.clock(), Tab: m.tab, List: &list, Browse: &browse, Shown: m.shownRows, Range: m.chart,
-		ChartTop: m.chartTop, Frozen: m.frozenAt, Alerts: m.unread(), Message: m.message(), History: m.opt.History,
+		ChartTop: m.chartTop, Frozen: m.frozenAt, Alerts: m.unread(), Message: m.message(), Looking: m.looked != nil,
 		Over: m.over, Resume: m.opt.Resume,
 	}
 	if !m.frozenAt.IsZero() {
@@ -380,6 +393,9 @@ func (m *Model) picture() *screen.Picture {
 	}
 	if m.reading != nil {
 		p.Over = p.Diagnosis(m.reading.top)
+	}
+	if m.export.open() && m.ask == nil {
+		p.Over = m.export.form()
 	}
 	p.Footer = func(width int) string { return screen.Footer(m.look, m.opt.Keys, m.mode(), width, m.disabled) }
 	return p

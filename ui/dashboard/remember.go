@@ -34,8 +34,11 @@ type remembered struct {
 	NoDetail bool `toml:"no_detail,omitempty"`
 }
 
-// screenNames are what the file calls the screens.
-var screenNames = [screen.TabCount]string{screen.Overview: "overview", screen.Budgets: "budgets", screen.Tasks: "tasks", screen.Letters: "dead letters", screen.Events: "events"}
+// screenNames are what the file calls the screens. Which run was looked at is not kept: one comes back to the runs.
+var screenNames = [screen.TabCount]string{
+	screen.Overview: "overview", screen.Budgets: "budgets", screen.Tasks: "tasks", screen.Letters: "dead letters", screen.Events: "events",
+	screen.History: "history", screen.Results: "history", screen.Page: "history",
+}
 
 // maxRemembered is far more bytes than the file has.
 const maxRemembered = 16 << 10

@@ -102,7 +102,7 @@ func TestAFaultyMemoryIsToldAndForgotten(t *testing.T) {
 
 func TestEveryScreenHasANameToRemember(t *testing.T) {
 	for i, name := range screenNames {
-		if name == "" || slices.Index(screenNames[:], name) != i {
+		if name == "" || slices.Index(screenNames[:], name) != min(i, int(screen.History)) { // results are parts of the history
 			t.Errorf("screen %d is %q", i, name)
 		}
 	}

@@ -100,6 +100,7 @@ func run(ctx context.Context, m *Model, in io.Reader, out io.Writer, started fun
 		started(p)
 	}
 	_, err := p.Run()
+	m.abandonExport()
 	close(over)
 	<-done
 	if crashed := m.crash.err(); crashed != nil {

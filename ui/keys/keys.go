@@ -22,6 +22,7 @@ const (
 	ShowTasks    Action = "tasks"
 	ShowLetters  Action = "dead letters"
 	ShowEvents   Action = "events"
+	ShowHistory  Action = "history"
 	Scope        Action = "scope"     // of the budgets shown
 	Diagnosis    Action = "diagnosis" // open it; in it: close it
 	Open         Action = "open"      // in a dialog: press the button; in a text field: take what was typed
@@ -38,6 +39,9 @@ const (
 	Probe       Action = "one probe" // of the selected key or account
 	Requeue     Action = "requeue"
 	RequeueAll  Action = "requeue all" // of the cause, or of the domain
+	Compare     Action = "compare"     // the tagged runs
+	Again       Action = "run again"   // the run under the cursor, or go on with it
+	Export      Action = "export"
 	Undo        Action = "undo"
 	Copy        Action = "copy"
 	CopyJSON    Action = "copy as json"
@@ -84,6 +88,12 @@ const (
 	Tasks     Mode = "tasks"
 	Letters   Mode = "dead letters"
 	Events    Mode = "events"
+	History   Mode = "history"
+	Results   Mode = "results"     // of a run
+	Page      Mode = "result"      // one of them: its headers and body
+	Exporting Mode = "export"      // its dialog
+	Pathed    Mode = "export path" // the text field in it
+	Columned  Mode = "export columns"
 	HelpMode  Mode = "help"     // the help, which is also a search field
 	FilterRow Mode = "filter"   // a text field
 	Commands  Mode = "commands" // the palette, which is a text field too
@@ -94,7 +104,9 @@ const (
 
 // Modes returns all modes.
 func Modes() []Mode {
-	return []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, FilterRow, Commands, Menu, Dialog}
+	return []Mode{
+		Overview, Domains, Shared, Tasks, Letters, Events, History, Results, Page, Diagnosed, HelpMode, FilterRow, Commands, Menu, Dialog, Exporting, Pathed, Columned,
+	}
 }
 
 // Group is a heading in the help.

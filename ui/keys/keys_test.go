@@ -135,7 +135,7 @@ func footer(mode Mode, width int) string {
 func TestFooter(t *testing.T) {
 	for name, c := range map[string]struct{ got, want string }{
 		"domains, standard": {footer(Domains, 78), "?:Help  /:Filter  p:Pause  s:Sort  i:Why  [ ]:Limit  B:Scope  c:Wake  q:Quit"},
-		"overview, full":    {footer(Overview, 180), "?:Help  /:Filter  p:Pause/resume  r:One probe  i:Why  B:Scope  c:End cooldown  Enter:Open  Tab:Pane  !:Alerts  P:All  Z:Freeze  y:Copy  t:Theme  ::Command  q:Quit"},
+		"overview, full":    {footer(Overview, 190), "?:Help  /:Filter  p:Pause/resume  r:One probe  i:Why  B:Scope  c:End cooldown  Enter:Open  Tab:Pane  !:Alerts  e:Export  P:All  Z:Freeze  y:Copy  t:Theme  ::Command  q:Quit"},
 		"compact":           {footer(Overview, 38), "?:Help  /:Filter  p:Pause  q:Quit"},
 		"nothing fits":      {footer(Overview, 0), "?:Help  q:Quit"},
 		"filter":            {footer(FilterRow, 78), "Enter:Keep  Esc:Clear  ↑ ↓:Move  F10:Quit"},

@@ -241,7 +241,7 @@ func (m *Map) Markdown() string {
 
 // Elsewhere is the mode of another screen in which a key does something, the nearest first; false: it does nothing on any.
 func (m *Map) Elsewhere(mode Mode, key string) (Mode, Action, bool) {
-	for _, other := range []Mode{Domains, Shared, Tasks, Letters, Events, Overview} {
+	for _, other := range []Mode{Domains, Shared, Tasks, Letters, Events, History, Results, Page, Overview} {
 		if action, ok := m.Lookup(other, key); ok && other != mode {
 			return other, action, true
 		}

@@ -1,18 +1,20 @@
 package keys
 
 var (
-	everywhere = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, FilterRow, Commands, Menu, Dialog}
-	screens    = []Mode{Overview, Domains, Shared, Tasks, Letters, Events}
+	everywhere = Modes()
+	screens    = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, History, Results, Page}
 	acting     = []Mode{Overview, Domains, Shared}
-	rows       = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Menu}
-	lists      = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, Menu}
+	rows       = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, History, Results, Page, Menu}
+	lists      = []Mode{Overview, Domains, Shared, Tasks, Letters, Events, History, Results, Page, Diagnosed, Menu}
+	paged      = append([]Mode{HelpMode, Commands}, lists...)
 	texts      = []Mode{HelpMode, FilterRow, Commands}
 	domains    = []Mode{Domains}
-	tagged     = []Mode{Domains, Letters}
+	tagged     = []Mode{Domains, Letters, History}
 	overview   = []Mode{Overview}
 	budgets    = []Mode{Overview, Shared}
 	paned      = []Mode{Overview, Domains}
 	dialog     = []Mode{Dialog}
+	form       = []Mode{Exporting, Pathed}
 )
 
 var table = []Binding{
@@ -25,8 +27,8 @@ var table = []Binding{
 		Label: "Move", Pair: Down, Rank: 3},
 	{Action: HalfDown, Keys: []string{"ctrl+d"}, Modes: lists, Group: GroupMove, Help: "half a page down", Synonyms: []string{"scroll"}},
 	{Action: HalfUp, Keys: []string{"ctrl+u"}, Modes: lists, Group: GroupMove, Help: "half a page up", Synonyms: []string{"scroll"}},
-	{Action: PageDown, Keys: []string{"pgdown"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, Commands, Menu}, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
-	{Action: PageUp, Keys: []string{"pgup"}, Modes: []Mode{Overview, Domains, Shared, Tasks, Letters, Events, Diagnosed, HelpMode, Commands, Menu}, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
+	{Action: PageDown, Keys: []string{"pgdown"}, Modes: paged, Group: GroupMove, Help: "page down", Synonyms: []string{"scroll"}},
+	{Action: PageUp, Keys: []string{"pgup"}, Modes: paged, Group: GroupMove, Help: "page up", Synonyms: []string{"scroll"}},
 	{Action: Top, Keys: []string{"g", "home"}, Modes: lists, Group: GroupMove, Help: "first line", Synonyms: []string{"begin", "start"}},
 	{Action: Bottom, Keys: []string{"G", "end"}, Modes: lists, Group: GroupMove, Help: "last line", Synonyms: []string{"finish"}},
 	{Action: ColumnsLeft, Keys: []string{"h", "left"}, Modes: domains, Group: GroupMove, Help: "columns to the left", Synonyms: []string{"scroll", "sideways"}},
@@ -51,6 +53,7 @@ var table = []Binding{
 	{Action: ShowTasks, Keys: []string{"3"}, Modes: screens, Group: GroupMove, Help: "tasks", Synonyms: []string{"screen", "tab", "urls", "attempts", "timeline"}},
 	{Action: ShowLetters, Keys: []string{"4"}, Modes: screens, Group: GroupMove, Help: "dead letters", Synonyms: []string{"screen", "tab", "failed", "errors", "given up"}},
 	{Action: ShowEvents, Keys: []string{"5"}, Modes: screens, Group: GroupMove, Help: "events", Synonyms: []string{"screen", "tab", "log", "messages"}},
+	{Action: ShowHistory, Keys: []string{"6"}, Modes: screens, Group: GroupMove, Help: "history: all runs of the database", Synonyms: []string{"screen", "tab", "runs", "results", "earlier", "past"}},
 	{Action: Scope, Keys: []string{"B"}, Modes: screens, Group: GroupMove, Help: "budgets of the next scope: domain, credential, account, tenant, platform",
 		Synonyms: []string{"keys", "accounts", "tenants", "provider", "group"}, Label: "Scope", Rank: 6},
 	{Action: Diagnosis, Keys: []string{"i"}, Modes: screens, Group: GroupMove, Help: "diagnosis: what holds the run back, on which evidence, and what helps",
@@ -66,6 +69,13 @@ var table = []Binding{
 		Label: "Open", Rank: 5},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Events}, Group: GroupMove, Help: "the task that the event is about", Synonyms: []string{"select", "details"},
 		Label: "Task", Rank: 6},
+	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{History}, Group: GroupMove, Help: "look at the run: its results; 3, 4 and 5 show its tasks, dead letters, events", Synonyms: []string{"select", "results", "browse"},
+		Label: "Results", Rank: 2},
+	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Results}, Group: GroupMove, Help: "the result: its headers and body", Synonyms: []string{"select", "details", "page"},
+		Label: "Headers, body", Short: "Body", Rank: 3},
+	{Action: ColumnsLeft, Keys: []string{"h", "left"}, Modes: []Mode{Page}, Group: GroupMove, Help: "the page before, of a crawl", Synonyms: []string{"last"},
+		Label: "Page", Pair: ColumnsRight, Rank: 4, Seldom: true},
+	{Action: ColumnsRight, Keys: []string{"l", "right"}, Modes: []Mode{Page}, Group: GroupMove, Help: "the next page, of a crawl"},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Menu}, Group: GroupMove, Help: "choose", Label: "Choose", Rank: 1},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{HelpMode}, Group: GroupMove, Help: "do what the line says", Label: "Do it", Rank: 2},
 	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{FilterRow}, Group: GroupMove, Help: "keep the filter", Label: "Keep", Rank: 1},
@@ -73,7 +83,7 @@ var table = []Binding{
 	{Action: Complete, Keys: []string{"tab"}, Modes: []Mode{Commands}, Group: GroupMove, Help: "complete what was begun", Label: "Complete", Rank: 2},
 	{Action: Open, Keys: []string{"enter"}, Modes: dialog, Group: GroupMove, Help: "press the button", Label: "Press", Rank: 1},
 	{Action: Close, Keys: []string{"esc"}, Modes: screens, Group: GroupMove, Help: "close, clear the filter, go back", Synonyms: []string{"cancel", "escape", "dismiss"}},
-	{Action: Close, Keys: []string{"esc"}, Modes: []Mode{Diagnosed, HelpMode, Commands, Menu, Dialog}, Group: GroupMove, Help: "close", Label: "Close", Rank: 1},
+	{Action: Close, Keys: []string{"esc"}, Modes: []Mode{Diagnosed, HelpMode, Commands, Menu, Dialog, Exporting, Pathed, Columned}, Group: GroupMove, Help: "close", Label: "Close", Rank: 1},
 	{Action: Close, Keys: []string{"esc"}, Modes: []Mode{FilterRow}, Group: GroupMove, Help: "clear the filter", Label: "Clear", Rank: 2},
 	{Action: LastScreen, Keys: []string{"ctrl+o"}, Modes: screens, Group: GroupMove, Help: "the screen before this one", Synonyms: []string{"back", "jump"}},
 
@@ -97,6 +107,12 @@ var table = []Binding{
 		Synonyms: []string{"wake", "retry now", "wait"}, Label: "End cooldown", Short: "Wake", Rank: 6},
 	{Action: Probe, Keys: []string{"r"}, Modes: budgets, Group: GroupAct, Help: "one probe of a stopped or cooling key or account; asks while it cools",
 		Synonyms: []string{"retry", "reopen", "unstop", "top-up", "credential", "quota"}, Label: "One probe", Short: "Probe", Rank: 4, Seldom: true},
+	{Action: Compare, Keys: []string{"="}, Modes: []Mode{History}, Group: GroupAct, Help: "compare the tagged runs, or the run with the one before it of its name", Synonyms: []string{"diff", "difference", "side by side", "better"},
+		Label: "Compare", Rank: 4},
+	{Action: Again, Keys: []string{"a"}, Modes: []Mode{History}, Group: GroupAct, Help: "run again with the same input and settings, or resume", Asks: true,
+		Synonyms: []string{"repeat", "restart", "new", "start", "continue"}, Label: "Run again", Short: "Again", Rank: 4},
+	{Action: Export, Keys: []string{"e"}, Modes: screens, Group: GroupAct, Help: "export results, tasks, attempts or events to a file",
+		Synonyms: []string{"save", "write", "csv", "json", "download"}, Label: "Export", Rank: 10},
 	{Action: Undo, Keys: []string{"u"}, Modes: screens, Group: GroupAct, Help: "undo the last act", Synonyms: []string{"revert", "take back"}},
 	{Action: Copy, Keys: []string{"y"}, Modes: screens, Group: GroupAct, Help: "copy the row", Synonyms: []string{"yank", "clipboard"},
 		Label: "Copy", Rank: 13},
@@ -112,7 +128,9 @@ var table = []Binding{
 		Label: "Level", Rank: 4},
 	{Action: Faults, Keys: []string{"!"}, Modes: []Mode{Events}, Group: GroupFind, Help: "errors only, or everything", Synonyms: []string{"errors", "problems"},
 		Label: "Errors", Rank: 7},
-	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: []Mode{Tasks, Letters}, Group: GroupFind, Help: "search: a part of the URL",
+	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: []Mode{History}, Group: GroupFind, Help: "search: a part of the name, the state or the provider",
+		Synonyms: []string{"filter", "find", "grep"}, Label: "Search", Rank: 3},
+	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: []Mode{Tasks, Letters, Results}, Group: GroupFind, Help: "search: a part of the URL",
 		Synonyms: []string{"filter", "find", "grep"}, Label: "Search", Rank: 2},
 	{Action: Filter, Keys: []string{"/", "f3", "f4"}, Modes: paned, Group: GroupFind, Help: "filter: word, !word not, ~wrd fuzzy, /re/ pattern",
 		Synonyms: []string{"search", "find", "grep"}, Label: "Filter", Rank: 2},
@@ -134,7 +152,7 @@ var table = []Binding{
 	{Action: RangeLonger, Keys: []string{"+"}, Modes: overview, Group: GroupScreen, Help: "longer chart range", Synonyms: []string{"time", "history"}},
 	{Action: RangeShorter, Keys: []string{"-"}, Modes: overview, Group: GroupScreen, Help: "shorter chart range", Synonyms: []string{"time", "history"}},
 	{Action: Zoom, Keys: []string{"z"}, Modes: paned, Group: GroupScreen, Help: "zoom the pane to the whole screen", Synonyms: []string{"maximise", "expand", "full"}},
-	{Action: Detail, Keys: []string{"|"}, Modes: []Mode{Domains, Shared, Tasks, Letters, Events}, Group: GroupScreen, Help: "detail pane on or off", Synonyms: []string{"split", "preview"}},
+	{Action: Detail, Keys: []string{"|"}, Modes: []Mode{Domains, Shared, Tasks, Letters, Events, History, Results, Page}, Group: GroupScreen, Help: "detail pane on or off", Synonyms: []string{"split", "preview"}},
 	{Action: Wide, Keys: []string{"w"}, Modes: domains, Group: GroupScreen, Help: "wide or usual columns", Synonyms: []string{"more", "columns"}},
 	{Action: NextTheme, Keys: []string{"t"}, Modes: screens, Group: GroupScreen, Help: "next theme", Synonyms: []string{"colour", "color", "dark", "light"},
 		Label: "Theme", Rank: 14},
@@ -143,6 +161,17 @@ var table = []Binding{
 
 	{Action: Help, Keys: []string{"?", "f1"}, Modes: lists, Group: GroupProgram, Help: "this help", Synonyms: []string{"keys", "manual"},
 		Label: "Help", Rank: 1},
+	{Action: NextPane, Keys: []string{"tab", "down"}, Modes: form, Group: GroupMove, Help: "next field", Label: "Field", Rank: 3},
+	{Action: LastPane, Keys: []string{"shift+tab", "up"}, Modes: form, Group: GroupMove, Help: "last field"},
+	{Action: ColumnsRight, Keys: []string{"right", " ", "l"}, Modes: []Mode{Exporting}, Group: GroupMove, Help: "next choice"},
+	{Action: ColumnsLeft, Keys: []string{"left", "h"}, Modes: []Mode{Exporting}, Group: GroupMove, Help: "last choice", Label: "Choose", Pair: ColumnsRight, Rank: 4},
+	{Action: Open, Keys: []string{"enter"}, Modes: form, Group: GroupMove, Help: "press the button; on columns: choose; else the next field", Label: "Press", Rank: 2},
+	{Action: Down, Keys: []string{"j", "down"}, Modes: []Mode{Columned}, Group: GroupMove, Help: "line down"},
+	{Action: Up, Keys: []string{"k", "up"}, Modes: []Mode{Columned}, Group: GroupMove, Help: "line up"},
+	{Action: Tag, Keys: []string{" "}, Modes: []Mode{Columned}, Group: GroupAct, Help: "leave the column out, or take it in", Label: "In or out", Rank: 2},
+	{Action: TagAll, Keys: []string{"*"}, Modes: []Mode{Columned}, Group: GroupAct, Help: "all columns, or only this one", Label: "All", Rank: 3},
+	{Action: Open, Keys: []string{"enter"}, Modes: []Mode{Columned}, Group: GroupMove, Help: "done", Label: "Done", Rank: 4},
+
 	{Action: Help, Keys: []string{"?", "f1"}, Modes: []Mode{HelpMode}, Group: GroupProgram, Help: "close the help"},
 	{Action: Palette, Keys: []string{":", "ctrl+p"}, Modes: screens, Group: GroupProgram, Help: "command palette: every action by its name",
 		Synonyms: []string{"prompt", "run", "menu", "colon"}, Label: "Command", Rank: 15},

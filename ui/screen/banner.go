@@ -18,6 +18,8 @@ func (p *Picture) banner() (string, themes.Role) {
 	case !p.Frozen.IsZero():
 		return g.State("frozen").Glyph + " FROZEN at " + p.Frozen.Format(time.TimeOnly) + " for " +
 			widget.Clock(min(p.FrozenFor, longest)) + ". The run goes on. Z: live", themes.Focus
+	case p.Looking:
+		return p.looking(), themes.Focus
 	case f.Run.State == "draining":
 		text := g.State("draining").Glyph + " STOPPING: " + widget.Thousands(int64(f.InFlight)) + " in flight"
 		if f.Counts.Remote > 0 {
@@ -84,4 +86,20 @@ func (p *Picture) ended() (string, themes.Role) {
 // sentence joins what is told and what to do; where both do not fit, what is told is cut.
 func (p *Picture) sentence(told, do string) string {
 	return widget.Truncate(told, max(p.W-2-widget.Width(do), 10)) + do
+}
+
+// looking says that a run is only looked at, how it stands, and the way back.
+func (p *Picture) looking() string {
+	f := p.Data.Frame
+	stands := map[string]string{"running": "another process drives it", "draining": "another process drives it", "finished": "it is over", "interrupted": "its process went"}[f.Run.State]
+	if stands == "" {
+		stands = f.Run.State
+		if f.Run.Reason != "" {
+			stands += ": " + f.Run.Reason
+		}
+	}
+	if p.W < 60 {
+		return p.Look.Glyphs.State("idle").Glyph + " " + runNumber(f.Run.ID) + " is only looked at. 1: back"
+	}
+	return p.sentence(p.Look.Glyphs.State("idle").Glyph+" looking at run "+runNumber(f.Run.ID)+": "+stands, ". 1: back")
 }

@@ -65,6 +65,20 @@ func TestGoldenFrames(t *testing.T) {
 		{"requeue", Letters, pictures()["requeue?"]},
 		{"events", Events, pictures()["events"]},
 		{"event", Events, pictures()["an event"]},
+		{"history", History, pictures()["runs, tagged"]},
+		{"versus", History, func(p *Picture) {
+			pictures()["versus"](p)
+			p.Browse.Line = 0
+		}},
+		{"results", Results, pictures()["results"]},
+		{"result", Page, pictures()["page"]},
+		{"bytes", Page, pictures()["bytes"]},
+		{"export", History, pictures()["export"]},
+		{"exporting", History, pictures()["exporting"]},
+		{"resume", History, func(p *Picture) {
+			runs(p)
+			pictures()["resume?"](p)
+		}},
 		{"help", Budgets, func(p *Picture) { p.Over = &Help{Keys: keys.Default(), Mode: keys.Domains} }},
 		{"palette", Budgets, func(p *Picture) { p.Over = samplePalette() }},
 		{"stopped", Overview, pictures()["stopped"]},
@@ -91,12 +105,16 @@ func TestGoldenFrames(t *testing.T) {
 					mode = keys.Letters
 				case c.tab == Events:
 					mode = keys.Events
+				case c.tab >= History:
+					mode = []keys.Mode{keys.History, keys.Results, keys.Page}[c.tab-History]
 				}
 				switch p.Over.(type) {
 				case *Help:
 					mode = keys.HelpMode
 				case *Question:
 					mode = keys.Dialog
+				case *ExportForm:
+					mode = keys.Exporting
 				case *diagnosis:
 					mode = keys.Diagnosed
 				}

@@ -94,7 +94,7 @@ func (p *Picture) tabs(class Class) string {
 	g := p.Look.Glyphs
 	budgets := "2 Budgets"
 	switch {
-	case p.List.Shared(p.Tab):
+	case p.List.Shared(p.Tab) && (class == Full || p.Alerts == 0):
 		budgets += ": " + p.List.scope()
 	case class == Full && f.Domains.Total > 0:
 		budgets += ": " + plural(f.Domains.Total, "domain")
@@ -107,8 +107,8 @@ func (p *Picture) tabs(class Class) string {
 	if f.Counts.Dead > 0 {
 		dead += " " + countIn(f.Counts.Dead, 6)
 	}
-	for i, title := range []string{"1 Overview", budgets, tasks, dead, "5 Events"} {
-		if Tab(i) == p.Tab {
+	for i, title := range []string{"1 Overview", budgets, tasks, dead, "5 Events", "6 History"} {
+		if Tab(i) == min(p.Tab, History) { // results and a page are parts of it
 			l.Strong(true).Text(themes.Focus, g.TabLeft+title+g.TabRight).Strong(false)
 		} else {
 			l.Text(themes.Text, " "+title+" ")

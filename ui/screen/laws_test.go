@@ -165,6 +165,46 @@ func pictures() map[string]func(*Picture) {
 			}
 			p.Shown = TakeRows(Rows{Events: storage.Rows[storage.Event]{Rows: rows}})
 		},
+		"runs":         func(p *Picture) { runs(p, 0) },
+		"runs, tagged": func(p *Picture) { runs(p, 181, 183) },
+		"versus": func(p *Picture) {
+			runs(p, 181, 183)
+			p.Browse.Open, p.Browse.Line = true, 3
+		},
+		"one run": func(p *Picture) {
+			p.Shown = TakeRows(Rows{Runs: storage.Rows[storage.Run]{Rows: sample.Runs()[4:5], First: true, Last: true}, Run: 180})
+			p.Browse.Texts[History] = "fail"
+		},
+		"hostile runs": func(p *Picture) {
+			list := sample.HostileRuns()
+			p.Shown = TakeRows(Rows{
+				Runs: storage.Rows[storage.Run]{Rows: list}, Versus: []Measured{{Run: list[0], P95: math.MaxInt64}, {Run: list[1]}}, Alike: list, Run: 184,
+				Results: storage.Rows[storage.ResultRow]{Rows: []storage.ResultRow{{URL: "\x1b[2J", Fields: "\x1b]0;x\x07", Domain: "日本", ContentType: "\xff"}}}, Bytes: math.MaxInt64,
+			})
+			p.Looking, p.Data = true, Take(PastFrame(&list[0]))
+		},
+		"results": results,
+		"page":    func(p *Picture) { page(p, sample.Page(), 0) },
+		"page, further": func(p *Picture) {
+			page(p, sample.Page(), 900)
+			p.List.NoDetail = true
+		},
+		"bytes":   func(p *Picture) { page(p, sample.Binary(), 0) },
+		"no page": func(p *Picture) { p.Shown = TakeRows(Rows{}) },
+		"export":  func(p *Picture) { runs(p, 0); p.Over = exportForm(FieldPath) },
+		"export's columns": func(p *Picture) {
+			f := exportForm(FieldColumns)
+			f.Choosing, f.Column = true, 12
+			p.Over = f
+		},
+		"exporting": func(p *Picture) {
+			f := exportForm(FieldExport)
+			f.Writing, f.Rows, f.Bytes, f.Fault = true, 30_668, 5_400_000, "no space left on device"
+			p.Over = f
+		},
+		"replace?":                 func(p *Picture) { p.Over = ReplaceQuestion("catalog-183-results.jsonl") },
+		"again?":                   func(p *Picture) { p.Over = AgainQuestion(&sample.Runs()[1]) },
+		"resume?":                  func(p *Picture) { p.Over = AgainQuestion(&sample.Runs()[5]) },
 		"rows not read":            func(p *Picture) { p.Shown = nil },
 		"rows that cannot be read": func(p *Picture) { p.Shown, p.Browse.Fault = nil, "disk I/O error" },
 		"no rows": func(p *Picture) {
@@ -172,6 +212,44 @@ func pictures() map[string]func(*Picture) {
 		},
 		"undo": func(p *Picture) { p.Message = Message{Text: "paused shop-a.example", Undo: 7, UndoOf: 10} },
 	}
+}
+
+// runs is an answer about runs, the second under the cursor, with these ones tagged.
+func runs(p *Picture, tagged ...int64) {
+	list := sample.Runs()
+	for _, id := range tagged {
+		if id > 0 {
+			p.Browse.Runs = append(p.Browse.Runs, id)
+		}
+	}
+	p.Browse.Picks[History].ID = storage.NewestFirst(183)
+	p.Shown = TakeRows(Rows{
+		Runs: storage.Rows[storage.Run]{Rows: list, First: true, Last: true}, Bytes: 412 << 20, Run: 183, Results: storage.Rows[storage.ResultRow]{Rows: sample.Results()},
+		Versus: []Measured{{Run: list[1], P50: 400 * time.Millisecond, P95: 3100 * time.Millisecond}, {Run: list[3], P50: 500 * time.Millisecond, P95: 4400 * time.Millisecond}},
+		Alike:  []storage.Run{list[3], list[5]},
+	})
+}
+
+// results is an answer about those of an earlier run.
+func results(p *Picture) {
+	p.Looking, p.Data = true, Take(PastFrame(&sample.Runs()[1]))
+	p.Browse.Picks[Results].ID = 88_101
+	p.Shown = TakeRows(Rows{Results: storage.Rows[storage.ResultRow]{Rows: sample.Results(), First: true, Last: true}})
+}
+
+// page is an answer about one result, looked at from a byte of its body on.
+func page(p *Picture, row *storage.PageRow, at int64) {
+	p.Looking, p.Data = true, Take(PastFrame(&sample.Runs()[1]))
+	p.Browse.Picks[Page].ID = at
+	p.Shown = TakeRows(Rows{Page: row, Ask: Ask{Tab: Page, Width: p.BodyWidth(), Window: storage.Window{Around: at}}})
+}
+
+// exportForm is the dialog about an earlier run.
+func exportForm(focus int) *ExportForm {
+	f := NewExportForm(&sample.Runs()[1], History)
+	f.Focus, f.Before, f.Behind = focus, "catalog-183", "-results.jsonl"
+	f.Left["results"] = map[string]bool{"body": true, "meta": true}
+	return f
 }
 
 // deadLetters is an answer about dead letters.
@@ -192,7 +270,7 @@ func rowsOf(tasks []storage.TaskRow, attempts []storage.Attempt, chosen int64) *
 func newPicture(look *widget.Look, tab Tab, w, h int) *Picture {
 	return &Picture{
 		Look: look, Data: Take(sample.Normal()), W: w, H: h, Now: sample.Now, Tab: tab, ChartTop: 1000, Alerts: 2,
-		List: &List{Selected: "jobs-d.example"}, Browse: &Browse{}, Shown: rowsOf(sample.Tasks(), sample.Attempts(), 90_177), History: []string{"#3 catalog  finished", "#2 \x1b[2Jprices"},
+		List: &List{Selected: "jobs-d.example"}, Browse: &Browse{}, Shown: rowsOf(sample.Tasks(), sample.Attempts(), 90_177),
 		Footer: func(w int) string { return Footer(look, keys.Default(), keys.Domains, w, nil) },
 	}
 }
@@ -264,7 +342,7 @@ func TestEverySizeFromOneCell(t *testing.T) {
 	for _, c := range []struct {
 		tab     Tab
 		prepare string
-	}{{Overview, "detail"}, {Budgets, "detail"}, {Budgets, "keys"}, {Overview, "diagnosis"}, {Budgets, "help"}, {Tasks, "a task"}, {Tasks, "all of a task"}, {Letters, "a letter"}, {Events, "an event"}} {
+	}{{Overview, "detail"}, {Budgets, "detail"}, {Budgets, "keys"}, {Overview, "diagnosis"}, {Budgets, "help"}, {Tasks, "a task"}, {Tasks, "all of a task"}, {Letters, "a letter"}, {Events, "an event"}, {History, "runs"}, {History, "versus"}, {Results, "results"}, {Page, "page"}, {Page, "bytes"}, {History, "export"}} {
 		for w := 1; w <= 200; w++ {
 			for h := 1; h <= 70; h++ {
 				// Every size below the full one, above it each third: the layout only grows there.

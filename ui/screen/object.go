@@ -1,14 +1,24 @@
 package screen
 
 import (
+	"encoding/json"
 	"time"
 
 	"dev.scrapetop/engine/view"
+	"dev.scrapetop/storage"
 )
 
-// Address is the URL of the task under the cursor of a screen, as the engine names it; empty: there is none.
+// Address is the URL of the task or result under the cursor of a screen, as the engine names it; empty: there is none.
 func (b *Browse) Address(r *Rows, tab Tab) string {
 	if tab == Events || r == nil {
+		return ""
+	}
+	switch i := b.Picks[tab].at(r.ids(tab)); {
+	case tab == Results && i >= 0:
+		return r.ResultURLs[i]
+	case tab == Page && r.Page != nil:
+		return r.PageURL
+	case tab > Events:
 		return ""
 	}
 	if i := b.Picks[tab].at(r.ids(tab)); i >= 0 && i < len(r.URLs) {
@@ -29,6 +39,21 @@ func (p *Picture) RowObject() (what string, object any) {
 		return "event", map[string]any{
 			"at": stamp(e.At), "run": p.Data.Frame.Run.ID, "level": e.Level, "scope": e.Scope, "key": e.Key, "text": e.Text, "task_id": orNull(e.Task, e.Task != 0),
 		}
+	case p.Tab == History:
+		if run := p.Browse.ChosenRun(p.Shown); run != nil {
+			return "run", runObject(run)
+		}
+		return "", nil
+	case p.Tab == Results:
+		if row := p.Browse.ChosenResult(p.Shown); row != nil {
+			return "result", p.resultObject(row)
+		}
+		return "", nil
+	case p.Tab == Page:
+		if p.Shown != nil && p.Shown.Page != nil {
+			return "result", p.resultObject(&p.Shown.Page.ResultRow)
+		}
+		return "", nil
 	case p.Tab.OfRows():
 		return p.taskObject()
 	case p.List.OnBudgets(p.Data, p.Tab):
@@ -82,6 +107,32 @@ func (p *Picture) taskObject() (string, any) {
 		o["attempts"] = attempts
 	}
 	return "task", o
+}
+
+func runObject(r *storage.Run) map[string]any {
+	t := &r.Totals
+	return map[string]any{
+		"run": r.ID, "name": r.Name, "provider": r.Provider, "state": r.State, "reason": orNull(r.Reason, r.Reason != ""), "started_at": stamp(r.StartedAt),
+		"finished_at": stamp(r.FinishedAt), "elapsed_seconds": t.Elapsed.Seconds(), "tasks": r.Tasks, "accepted": r.Accepted, "records": r.Records, "dead": r.Dead,
+		"pending": r.Pending, "attempts": r.Attempts, "requests": t.Requests, "retries": t.Retries, "cooldowns": t.Cooldowns, "credits": t.Credits, "bytes": t.Bytes,
+		"limited": map[string]any{"account": t.Account, "rate": t.Rate, "pending": t.PendingJobs, "target": t.Target}, "busy": t.Busy,
+	}
+}
+
+// resultObject is a result without its body, which may be of any size.
+func (p *Picture) resultObject(r *storage.ResultRow) map[string]any {
+	o := map[string]any{
+		"task_id": r.Task, "run": p.Data.Frame.Run.ID, "url": p.Browse.Address(p.Shown, p.Tab), "final_url": r.FinalURL, "domain": r.Domain,
+		"status": orNull(r.Status, r.Status != 0), "content_type": r.ContentType, "fetched_at": stamp(r.FetchedAt), "elapsed_ms": r.Elapsed.Milliseconds(),
+		"attempts": r.Attempts, "credits": r.Credits, "bytes": r.Bytes, "fields": orNull(r.Fields, r.Fields != ""),
+	}
+	if json.Valid([]byte(r.Fields)) { // a long one is cut
+		o["fields"] = json.RawMessage(r.Fields)
+	}
+	if p.Tab == Page {
+		o["headers"] = p.Shown.Page.Headers
+	}
+	return o
 }
 
 // stamp is an instant as the exports write it, null when it is none.

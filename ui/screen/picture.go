@@ -19,6 +19,9 @@ const (
 	Tasks
 	Letters // the dead ones
 	Events
+	History
+	Results  // of the run that is looked at; reached from History
+	Page     // one result, reached from Results
 	TabCount // how many there are
 )
 
@@ -89,8 +92,8 @@ type Picture struct {
 	Wishes map[string]string
 	// Footer draws the last line: the keys that matter here.
 	Footer func(width int) string
-	// History are earlier runs, newest first, told while no run is loaded.
-	History []string
+	// Looking: Data is about a run that is only looked at, and nobody drives here.
+	Looking bool
 	// Resume is the command that goes on with the run once it ended unfinished; empty: nothing of it is kept.
 	Resume string
 	// Over is drawn over the screen's body: help, a dialog, a list to choose from.
@@ -160,6 +163,12 @@ func (p *Picture) Rows() int {
 		return max(sharedShare(class, body, !p.List.NoDetail).table, 1)
 	case p.Tab == Events:
 		return max(p.eventsShare(class, body).table, 1)
+	case p.Tab == History:
+		return max(p.historyShare(class, body).table, 1)
+	case p.Tab == Results:
+		return max(p.resultsShare(class, body).table, 1)
+	case p.Tab == Page:
+		return max(p.pageShare(class, body).table, 1)
 	case p.Tab == Letters && p.Browse.Letters:
 		return max(p.lettersShare(class, body).letters, 1)
 	case p.Tab == Letters:
@@ -184,6 +193,8 @@ func (p *Picture) Rows() int {
 
 func (p *Picture) body(class Class, w, h int) []string {
 	switch {
+	case p.Tab == History:
+		return p.history(class, w, h)
 	case p.Data.Frame.Run.ID == 0 && !p.Data.Frame.Live:
 		return p.noRun(w, h)
 	case p.List.Shared(p.Tab):
@@ -196,6 +207,10 @@ func (p *Picture) body(class Class, w, h int) []string {
 		return p.letters(class, w, h)
 	case p.Tab == Events:
 		return p.eventLog(class, w, h)
+	case p.Tab == Results:
+		return p.results(class, w, h)
+	case p.Tab == Page:
+		return p.page(class, w, h)
 	}
 	return p.overview(class, w, h)
 }

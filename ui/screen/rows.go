@@ -19,8 +19,18 @@ type Ask struct {
 	// Letters: grouped by domain rather than cause, and those of which group; empty: of the largest.
 	ByDomain bool
 	Group    string
-	// Around is the row under the cursor; Before and After are how many are wanted on its sides.
+	Tagged   [2]int64 // History: the runs to compare; zero: what the run under the cursor can be compared with
+	Task     int64    // Page: whose result
+	Page     int64    // Page: the how-manieth of its pages, from zero
+	Width    int      // Page: the cells of a line of its body
+	// Around is the row under the cursor; Before and After are how many are wanted on its sides; of a body they are bytes.
 	storage.Window
+}
+
+// Same tells whether two questions are about the same list, wherever their windows are.
+func (a Ask) Same(b Ask) bool {
+	a.Window, b.Window = storage.Window{}, storage.Window{}
+	return a == b
 }
 
 // Rows is an answer: the rows around the cursor, and what belongs to the one under it.
@@ -31,11 +41,23 @@ type Rows struct {
 	Groups   []storage.DeadGroup
 	Group    string // whose letters Tasks are
 	Events   storage.Rows[storage.Event]
+	Runs     storage.Rows[storage.Run] // newest first
+	Versus   []Measured                // the runs to compare, the newer one first
+	Alike    []storage.Run             // earlier ones of the same name: what such runs vary by
+	Bytes    int64                     // of the database
+	Run      int64                     // whose Results these are
+	Results  storage.Rows[storage.ResultRow]
+	Page     *storage.PageRow // nil: there is none
+	Lines    []BodyLine       // of its body; made by TakeRows
+
+	Ask Ask // the question
 
 	// As the engine names them: what an act carries.
-	Domains   []string // of Tasks
-	URLs      []string // likewise
-	GroupKeys []string // of Groups
+	Domains    []string // of Tasks
+	URLs       []string // likewise
+	ResultURLs []string // of Results
+	PageURL    string   // of Page
+	GroupKeys  []string // of Groups
 }
 
 // TakeRows cleans every text of an answer that came from outside.
@@ -62,6 +84,7 @@ func TakeRows(r Rows) *Rows {
 		e := &r.Events.Rows[i]
 		e.Level, e.Scope, e.Key, e.Text = name(e.Level), name(e.Scope), name(e.Key), text(e.Text)
 	}
+	r.takeHistory()
 	r.Attempts = slices.Clone(r.Attempts)
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
@@ -70,6 +93,21 @@ func TakeRows(r Rows) *Rows {
 		a.BodySample = []byte(text(string(a.BodySample)))
 	}
 	return &r
+}
+
+// RunAt is the run under a cursor that was put on a place; nil: there is none.
+func (r *Rows) RunAt(place int64) *storage.Run {
+	if i := (Pick{ID: place}).at(r.ids(History)); i >= 0 {
+		return &r.Runs.Rows[i]
+	}
+	return nil
+}
+
+// Moving tells that a run is shown which some process drives.
+func (r *Rows) Moving() bool {
+	return r != nil && slices.ContainsFunc(r.Runs.Rows, func(run storage.Run) bool {
+		return run.State == storage.RunRunning || run.State == storage.RunDraining
+	})
 }
 
 // DomainOf is the domain of a row, as the engine names it.
@@ -143,6 +181,12 @@ type Browse struct {
 	Level string // the least level of the events shown; empty: all
 	Since int64  // the newest event when the cursor left it
 
+	Runs  []int64 // the tagged ones, two at most
+	Task  int64   // whose result is open
+	Page  int64   // the how-manieth of its pages
+	Width int     // the cells of a line of a body
+	Line  int     // of the comparison on the whole screen: the first one in sight
+
 	Fault string // why the rows could not be read
 }
 
@@ -163,16 +207,23 @@ func (r *Rows) ids(tab Tab) []int64 {
 	if r == nil || !tab.OfRows() {
 		return nil
 	}
-	if tab == Events {
-		list := make([]int64, len(r.Events.Rows))
-		for i := range list {
-			list[i] = r.Events.Rows[i].ID
-		}
-		return list
+	switch tab {
+	case Events:
+		return numbers(r.Events.Rows, func(e *storage.Event) int64 { return e.ID })
+	case History:
+		return numbers(r.Runs.Rows, func(run *storage.Run) int64 { return storage.NewestFirst(run.ID) })
+	case Results:
+		return numbers(r.Results.Rows, func(row *storage.ResultRow) int64 { return row.Task })
+	case Page:
+		return numbers(r.Lines, func(l *BodyLine) int64 { return l.At })
 	}
-	list := make([]int64, len(r.Tasks.Rows))
+	return numbers(r.Tasks.Rows, func(t *storage.TaskRow) int64 { return t.ID })
+}
+
+func numbers[T any](rows []T, number func(*T) int64) []int64 {
+	list := make([]int64, len(rows))
 	for i := range list {
-		list[i] = r.Tasks.Rows[i].ID
+		list[i] = number(&rows[i])
 	}
 	return list
 }
@@ -184,12 +235,22 @@ func (r *Rows) ends(tab Tab) [2]bool {
 		return [2]bool{}
 	case tab == Events:
 		return [2]bool{r.Events.First, r.Events.Last}
+	case tab == History:
+		return [2]bool{r.Runs.First, r.Runs.Last}
+	case tab == Results:
+		return [2]bool{r.Results.First, r.Results.Last}
+	case tab == Page && r.Page != nil:
+		return [2]bool{r.Page.From == 0, r.Page.From+int64(len(r.Page.Body)) >= r.Page.Bytes}
 	}
 	return [2]bool{r.Tasks.First, r.Tasks.Last}
 }
 
 // MoveRow moves the cursor of a screen of rows; h is how many are in sight.
 func (b *Browse) MoveRow(r *Rows, tab Tab, by, h int) {
+	if tab == Page {
+		b.scrollBody(r, by, h)
+		return
+	}
 	followed := b.Follows()
 	b.Picks[tab].Move(r.ids(tab), by, h, r.ends(tab))
 	if tab == Events {
@@ -199,7 +260,7 @@ func (b *Browse) MoveRow(r *Rows, tab Tab, by, h int) {
 
 // ChosenTask is the task under the cursor of a screen; nil: there is none.
 func (b *Browse) ChosenTask(r *Rows, tab Tab) *storage.TaskRow {
-	if tab == Events {
+	if tab != Tasks && tab != Letters {
 		return nil
 	}
 	if i := b.Picks[tab].at(r.ids(tab)); i >= 0 {
@@ -219,6 +280,14 @@ func (b *Browse) Ask(run int64, tab Tab, h int) Ask {
 		a.Level = b.Level
 	case Letters:
 		a.State, a.ByDomain, a.Group = storage.TaskDead, b.ByDomain, b.Group
+	case History:
+		a.Run = 0 // they are all runs
+		copy(a.Tagged[:], b.Runs)
+	case Page:
+		a.Task, a.Page, a.Width = b.Task, b.Page, max(b.Width, 1)
+		// Lines of a body without line ends are as long as they were: the window begins at a multiple of them.
+		a.Before, a.After = min(side*a.Width, bodyWindow), min(side*a.Width, bodyWindow)
+		a.Before -= a.Before % a.Width
 	}
 	return a
 }

@@ -267,21 +267,13 @@ func (p *Picture) noRun(w, h int) []string {
 		text(themes.Text, "scrapetop run urls.txt   starts one: a file with one URL a line, or CSV, JSONL, a sitemap"),
 		text(themes.Text, "scrapetop demo           shows everything: no key, no network, made-up sites"),
 		text(themes.Text, "scrapetop resume         continues the latest unfinished run"), "",
+		text(themes.Text, "6                        all runs of the database: their figures and results, run again, resume"),
 	}
 	if w < 80 {
 		lines = []string{
 			text(themes.Text, "No run is loaded. In the shell:"),
 			text(themes.Text, "scrapetop run urls.txt"), text(themes.Text, "scrapetop demo"), text(themes.Text, "scrapetop resume"),
-		}
-	}
-	if len(p.History) > 0 && len(lines) < h-3 {
-		lines = append(lines, text(themes.Dim, "Earlier runs; a command stands at those that are unfinished"))
-		for i, s := range p.History {
-			if len(lines) >= h-3 && i < len(p.History)-1 {
-				lines = append(lines, text(themes.Dim, "and "+widget.Thousands(int64(len(p.History)-i))+" more: scrapetop history"))
-				break
-			}
-			lines = append(lines, text(themes.Text, widget.Clean(s, maxText)))
+			text(themes.Text, "6: all runs of the database"),
 		}
 	}
 	return widget.Pane{Title: "scrapetop"}.Draw(p.Look, w, h, lines)
