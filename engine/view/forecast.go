@@ -2,7 +2,6 @@ package view
 
 import (
 	"fmt"
-	"math"
 	"time"
 )
 
@@ -207,29 +206,3 @@ func step(d time.Duration) time.Duration {
 	}
 	return d.Round(5 * time.Minute)
 }
-
-// capRows adds the forecasts: what was used so far, and what is left at the same use for each task; of time, what the ETA
-// says. A share of 1 is the cap itself; zero: not known.
-func (s *state) capRows(eta ETA) []CapRow {
-	var rows []CapRow
-	done, left := s.counts.Accepted+s.counts.Dead, s.left()
-	for _, c := range s.caps {
-		c.Forecast = 0
-		switch {
-		case c.Limit <= 0:
-		case c.Name == capTime:
-			c.Used = math.Floor(c.Used)
-			if eta.Known {
-				c.Forecast = (c.Used + eta.Left.Seconds()) / c.Limit
-			}
-		case done > 0:
-			c.Forecast = c.Used * (1 + float64(left)/float64(done)) / c.Limit
-		}
-		c.Forecast = math.Round(c.Forecast*1000) / 1000
-		rows = append(rows, c)
-	}
-	return rows
-}
-
-// capTime is the cap on time; Used and Limit are seconds.
-const capTime = "time"

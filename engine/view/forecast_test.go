@@ -189,39 +189,6 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-func TestCapsAreForecastFromUseForEachTask(t *testing.T) {
-	d := newDrive()
-	d.put(busy("a.example", 600))
-	d.delta.Counts.Pending = 600
-	d.pass(6*time.Minute, func() { d.work("a.example", 1) }) // 360 done, 600 to go: 10 minutes
-	d.delta.Caps = []CapRow{
-		{Name: "requests", Used: 720, Limit: 1000},
-		{Name: "credits", Used: 36, Limit: 192},
-		{Name: "time", Used: 360.4, Limit: 1920},
-		{Name: "bytes", Used: 10},
-	}
-	d.at = d.at.Add(time.Second)
-	d.send()
-	want := map[string]float64{"requests": 1.92, "credits": 0.5, "time": 0.5, "bytes": 0}
-	for _, c := range d.Frame(Query{}).Caps {
-		if c.Forecast != want[c.Name] {
-			t.Errorf("%s is forecast to reach %v of its cap, want %v", c.Name, c.Forecast, want[c.Name])
-		}
-	}
-}
-
-func TestCapsAreNotForecastFromNothing(t *testing.T) {
-	d := newDrive()
-	d.delta.Counts.Pending = 600
-	d.delta.Caps = []CapRow{{Name: "requests", Used: 5, Limit: 10}, {Name: "time", Used: 1, Limit: 10}}
-	d.send()
-	for _, c := range d.Frame(Query{}).Caps {
-		if c.Forecast != 0 {
-			t.Errorf("%s is forecast to reach %v of its cap before anything was done", c.Name, c.Forecast)
-		}
-	}
-}
-
 func TestForecastMovesAreForgottenAfterFiveMinutes(t *testing.T) {
 	d := newDrive()
 	d.put(busy("a.example", 6000))

@@ -70,7 +70,7 @@ func (s *state) picture(q Query) *Frame {
 		At: s.at, Live: s.live, Run: s.run, InFlight: s.inFlight, Ceiling: s.ceiling, Counts: s.counts,
 		States: maps.Clone(s.states), QueueP95: s.queueP95.Truncate(time.Second),
 		AcceptedAverage: s.average, Layers: s.layerRows(),
-		Budgets: s.budgets, Events: s.events.newestFirst(), Alerts: s.alerts.newestFirst(), Health: s.health,
+		Budgets: s.budgets, Events: s.events.newestFirst(), Health: s.health,
 	}
 	if !s.queueOldest.IsZero() {
 		f.QueueOldest = max(s.at.Sub(s.queueOldest), 0).Truncate(time.Second)
@@ -87,6 +87,8 @@ func (s *state) picture(q Query) *Frame {
 	f.Health.StorageLag = f.Health.StorageLag.Truncate(100 * time.Millisecond)
 	f.ETA = s.forecast()
 	f.Caps = s.capRows(f.ETA)
+	s.warnOfCaps(f.Caps, f.ETA)
+	f.Alerts = s.alerts.newestFirst()
 	f.Cooldowns, f.Cooling = s.cooldowns()
 	f.Domains = s.window(q)
 	if q.Evidence {

@@ -41,6 +41,8 @@ type state struct {
 	totals   [layers]int64
 	latency  [trendMinutes + 1]minuteLatency
 
+	watched map[string]capWatch // by the name of a cap
+
 	events log[EventRow]
 	alerts log[Alert]
 
@@ -72,6 +74,7 @@ type minuteLatency struct {
 func (s *state) init(o Options) {
 	s.domains = make(map[string]*domain)
 	s.states = make(map[State]int)
+	s.watched = make(map[string]capWatch)
 	s.cooling = make(map[*domain]struct{})
 	s.refused = make(map[*domain]struct{})
 	s.changed.byKey = make(map[Sort]uint64)

@@ -1,6 +1,8 @@
 package screen
 
 import (
+	"time"
+
 	"dev.scrapetop/engine/view"
 	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/widget"
@@ -24,6 +26,9 @@ func (p *Picture) capsPane(w, h int) []string {
 		l.Fit(themes.Text, c.Name, 9, widget.Left).Gap(1).Bar(capRole(c), now, c.Forecast, max(inner-10-12, 0))
 		l.Text(capRole(c), " "+capNumbers(c))
 		lines = append(lines, l.String())
+		if 2*len(p.Data.Frame.Caps) <= h-2 {
+			lines = append(lines, p.Look.Line(inner).Gap(2).Text(themes.Dim, capUse(c)).Right(capRole(c), capNear(c)).String())
+		}
 	}
 	if len(lines) == 0 {
 		lines = append(lines, p.Look.Text(themes.Dim, "none set", inner))
@@ -40,6 +45,28 @@ func capShare(c view.CapRow) float64 {
 		return 0
 	}
 	return c.Used / c.Limit
+}
+
+// capUse is what was used of a cap, in its own unit.
+func capUse(c view.CapRow) string {
+	show := amount
+	if c.Name == "time" {
+		show = func(f float64) string {
+			return widget.ShortClock(time.Duration(min(f, longest.Seconds()) * float64(time.Second)))
+		}
+	}
+	return show(c.Used) + " of " + show(c.Limit)
+}
+
+// capNear is the word for a cap that is nearly met, or will be.
+func capNear(c view.CapRow) string {
+	switch capRole(c) {
+	case themes.Bad:
+		return "OVER"
+	case themes.Warn:
+		return "near"
+	}
+	return ""
 }
 
 // capWord says in shape what the colour says: past 90 % at the end a look, past 100 % over.
