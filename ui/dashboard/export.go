@@ -3,6 +3,8 @@ package dashboard
 import (
 	"context"
 	"errors"
+	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"github.com/charmbracelet/bubbles/textinput"
@@ -175,7 +177,7 @@ func (m *Model) startExport(replace bool) tea.Cmd {
 	e.Writing, e.Fault, e.Focus = true, "", screen.FieldExport
 	e.rows.Store(0)
 	e.bytes.Store(0)
-	spec, path, exporter := e.Spec(), e.path, m.opt.Exporter
+	spec, path, exporter := e.Spec(), atHome(e.path, m.opt.Getenv("HOME")), m.opt.Exporter
 	m.later = func() tea.Msg {
 		defer close(e.done)
 		n, err := exporter.Export(ctx, spec, path, replace, func(rows, bytes int64) {
@@ -185,6 +187,14 @@ func (m *Model) startExport(replace bool) tea.Cmd {
 		return exportedMsg{n, err}
 	}
 	return m.restart()
+}
+
+// atHome is a path as a shell would take it: ~/ is the user's own folder.
+func atHome(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
+		return filepath.Join(home, rest)
+	}
+	return path
 }
 
 // exporting has the progress drawn.

@@ -239,6 +239,14 @@ func TestKeysOfTheExportDialog(t *testing.T) {
 	}
 }
 
+func TestAPathAtHome(t *testing.T) {
+	for path, want := range map[string]string{"~/a.csv": "/home/me/a.csv", "a~/b": "a~/b", "~": "~", "/x": "/x"} {
+		if got := atHome(path, "/home/me"); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+}
+
 var export5 = []string{"j", "e", "tab", "tab", "tab", "tab", "tab", "enter"}
 
 func TestAnExportNeverReplacesUnasked(t *testing.T) {
