@@ -20,6 +20,8 @@ type ExportSpec struct {
 	What   string // results (default), tasks, attempts, events
 	Format string // jsonl (default), json, csv
 	Run    int64  // zero: all runs
+	Domain string // only what is about this domain; empty: all
+	State  string // tasks: only those of this state; empty: all
 	// Columns are those to be written, in this order; none: all, in theirs.
 	Columns []string
 	// Told is called now and then with how many records were written so far; nil: nobody wants to know.
@@ -115,6 +117,9 @@ func (s *Store) Export(ctx context.Context, w io.Writer, spec ExportSpec) (int64
 	if err != nil {
 		return 0, err
 	}
+	if spec.State != "" && t.from != "tasks" {
+		return 0, fmt.Errorf("%w: tasks have a state, %s have none", ErrInvalid, t.from)
+	}
 	conn, err := s.read.Conn(ctx)
 	if err != nil {
 		return 0, explain(s.path, err)
@@ -133,7 +138,7 @@ func (s *Store) Export(ctx context.Context, w io.Writer, spec ExportSpec) (int64
 		case "json":
 			sink = &jsonSink{out: out, array: true}
 		case "csv":
-			keys, err := flatKeys(ctx, conn, t, spec.Run)
+			keys, err := flatKeys(ctx, conn, t, spec)
 			if err != nil {
 				return err
 			}
@@ -172,12 +177,32 @@ func (s *Store) exportable(ctx context.Context, conn *sql.Conn, run int64) error
 	return err
 }
 
-// query selects columns of the rows of a run.
-func (t table) query(ctx context.Context, conn *sql.Conn, columns string, run int64) (*sql.Rows, error) {
-	if run == 0 {
-		return conn.QueryContext(ctx, `SELECT `+columns+` FROM `+t.from+` ORDER BY `+t.order)
+// query selects columns of the rows that are wanted.
+func (t table) query(ctx context.Context, conn *sql.Conn, columns string, spec ExportSpec) (*sql.Rows, error) {
+	where, args := "", []any(nil)
+	add := func(condition string, arg any) {
+		if where == "" {
+			where = ` WHERE `
+		} else {
+			where += ` AND `
+		}
+		where += condition
+		args = append(args, arg)
 	}
-	return conn.QueryContext(ctx, `SELECT `+columns+` FROM `+t.from+` WHERE run = ? ORDER BY `+t.order, run)
+	if spec.Run != 0 {
+		add(`run = ?`, spec.Run)
+	}
+	switch {
+	case spec.Domain == "":
+	case t.from == "events":
+		add(`scope = 'domain' AND key = ?`, spec.Domain)
+	default:
+		add(`domain = ?`, spec.Domain)
+	}
+	if spec.State != "" {
+		add(`state = ?`, spec.State)
+	}
+	return conn.QueryContext(ctx, `SELECT `+columns+` FROM `+t.from+where+` ORDER BY `+t.order, args...)
 }
 
 func (t table) export(ctx context.Context, conn *sql.Conn, spec ExportSpec, to sink) (n int64, err error) {
@@ -188,7 +213,7 @@ func (t table) export(ctx context.Context, conn *sql.Conn, spec ExportSpec, to s
 	if err := to.begin(t.columns); err != nil {
 		return 0, err
 	}
-	rows, err := t.query(ctx, conn, strings.Join(names, ", "), spec.Run)
+	rows, err := t.query(ctx, conn, strings.Join(names, ", "), spec)
 	if err != nil {
 		return 0, err
 	}
@@ -232,14 +257,14 @@ func bodyText(v any) string {
 }
 
 // flatKeys finds, for each column that CSV flattens, every key that occurs, sorted.
-func flatKeys(ctx context.Context, conn *sql.Conn, t table, run int64) (map[string][]string, error) {
+func flatKeys(ctx context.Context, conn *sql.Conn, t table, spec ExportSpec) (map[string][]string, error) {
 	all := map[string][]string{}
 	for _, c := range t.columns {
 		if c.kind != flat {
 			continue
 		}
 		keys := map[string]bool{}
-		rows, err := t.query(ctx, conn, c.name, run)
+		rows, err := t.query(ctx, conn, c.name, spec)
 		if err != nil {
 			return nil, err
 		}

@@ -198,6 +198,21 @@ func TestExportOfColumns(t *testing.T) {
 			t.Errorf("%q: %v", columns, err)
 		}
 	}
+	write(t, s, Tx{Run: run.ID, Events: []Event{{At: time.Now(), Level: "warn", Scope: "domain", Key: "a.test", Text: "cools"}, {At: time.Now(), Level: "warn", Scope: "account", Key: "a.test"}}})
+	for _, c := range []struct {
+		spec ExportSpec
+		want int64
+	}{
+		{ExportSpec{Domain: "a.test"}, 1}, {ExportSpec{Domain: "b.test"}, 0}, {ExportSpec{What: "tasks", State: "accepted", Domain: "a.test", Run: run.ID}, 1},
+		{ExportSpec{What: "tasks", State: "dead"}, 0}, {ExportSpec{What: "attempts", Domain: "a.test", Format: "csv"}, 1}, {ExportSpec{What: "events", Domain: "a.test", Run: run.ID}, 1},
+	} {
+		if n, err := s.Export(t.Context(), &bytes.Buffer{}, c.spec); n != c.want || err != nil {
+			t.Errorf("%+v: %d records, %v", c.spec, n, err)
+		}
+	}
+	if _, err := s.Export(t.Context(), &bytes.Buffer{}, ExportSpec{State: "dead"}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("results of a state: %v", err)
+	}
 	if got := ExportColumns("events"); !slices.Equal(got, []string{"at", "run", "level", "scope", "key", "text", "task_id"}) || ExportColumns("nope") != nil {
 		t.Errorf("columns of events: %q", got)
 	}

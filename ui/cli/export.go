@@ -23,6 +23,8 @@ type exportFlags struct {
 	format  string
 	out     string
 	columns []string
+	domain  string
+	state   string
 	force   bool
 }
 
@@ -32,9 +34,13 @@ func (e *exportFlags) register(f *pflag.FlagSet) {
 	f.Var(newParsed(&e.run, "N", e.run, parseRunWord), "run", "a run's number, latest or all")
 	f.Var(newParsed(&e.format, "FORMAT", e.format, oneOf("jsonl", "json", "csv")), "format", "jsonl, json or csv")
 	f.Var(newParsed(&e.columns, "A,B", "", parseColumns), "columns", "only these columns, in this order (default all)")
+	f.Var(newParsed(&e.domain, "DOMAIN", "", domainKey), "domain", "only what is about this domain")
+	f.Var(newParsed(&e.state, "STATE", "", oneOf(taskStates...)), "state", "tasks: only those of this state")
 	f.StringVarP(&e.out, "output", "o", "", "`FILE` to write (default stdout)")
 	f.BoolVar(&e.force, "force", false, "overwrite FILE")
 }
+
+var taskStates = []string{"pending", "delayed", "in_flight", "remote", "accepted", "dead", "cancelled"}
 
 func parseRunWord(s string) (string, error) {
 	if s == "latest" || s == "all" {
@@ -82,7 +88,7 @@ func (a *app) export(ctx context.Context, e *exportFlags) error {
 		return err
 	}
 	defer a.closeStore(st)
-	spec := storage.ExportSpec{What: e.what, Format: e.format, Columns: e.columns}
+	spec := storage.ExportSpec{What: e.what, Format: e.format, Columns: e.columns, Domain: e.domain, State: e.state}
 	if e.run != "all" {
 		run, err := runByWord(ctx, st, e.run)
 		if err != nil {

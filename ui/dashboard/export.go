@@ -98,7 +98,37 @@ func (m *Model) openExport() {
 		return
 	}
 	m.export = &export{ExportForm: screen.NewExportForm(m.exportedRun(), m.tab), field: newField("", mostPath)}
+	for _, s := range m.scopes() {
+		m.export.Offer(s)
+	}
 	m.export.offer()
+}
+
+// scopes are the rows that a screen narrows to, the narrowest last.
+func (m *Model) scopes() []screen.ExportScope {
+	b := &m.browse
+	domain, state := "", storage.TaskState("")
+	switch m.tab {
+	case screen.Tasks:
+		domain, state = b.Domain, b.State
+	case screen.Letters:
+		state = storage.TaskDead
+		if g := b.GroupAt(m.shownRows); g >= 0 && b.ByDomain {
+			domain = m.shownRows.GroupKeys[g]
+		}
+	}
+	var list []screen.ExportScope
+	if domain != "" {
+		list = append(list, screen.ExportScope{Words: "of " + widget.Clean(domain, 60), Domain: domain})
+	}
+	if state != "" {
+		s := screen.ExportScope{Words: "tasks that are " + string(state), Domain: domain, State: state}
+		if domain != "" {
+			s.Words += " of it"
+		}
+		list = append(list, s)
+	}
+	return list
 }
 
 // inExport is a key in the dialog.

@@ -60,7 +60,8 @@ func (s *archive) Read(_ context.Context, ask screen.Ask) (screen.Rows, error) {
 }
 
 func (s *archive) Export(ctx context.Context, spec storage.ExportSpec, path string, replace bool, told func(rows, bytes int64)) (int64, error) {
-	s.wrote = append(s.wrote, fmt.Sprintf("%s of %d as %s %q to %s %v", spec.What, spec.Run, spec.Format, spec.Columns, path, replace))
+	which := strings.Join(strings.Fields(fmt.Sprint(spec.Run, " ", spec.Domain, " ", spec.State)), " ")
+	s.wrote = append(s.wrote, fmt.Sprintf("%s of %s as %s %q to %s %v", spec.What, which, spec.Format, spec.Columns, path, replace))
 	told(7, 700)
 	switch {
 	case s.exists && !replace:
@@ -214,16 +215,21 @@ func TestKeysOfTheExportDialog(t *testing.T) {
 	}{
 		{"it opens on the chosen run", []string{"j", "e"}, nil, []string{"(*) results 52,877", "(*) #183 catalog", "catalog-183-results.jsonl", "all 19"}},
 		{"Esc closes it", []string{"e", "esc"}, nil, []string{"Results of #184"}},
-		{"Cancel too", keys([]string{"e"}, down(6), []string{"enter"}), nil, []string{"Results of #184"}},
+		{"Cancel too", keys([]string{"e"}, down(7), []string{"enter"}), nil, []string{"Results of #184"}},
 		{"what is shown is offered", []string{"5", "e"}, nil, []string{"(*) events", "catalog-184-events.jsonl"}},
-		{"written", keys([]string{"j", "e"}, down(5), []string{"enter"}), []string{`results of 183 as jsonl [] to catalog-183-results.jsonl false`}, []string{"exported 7 results, 700 B: catalog-183-results.jsonl"}},
-		{"choices", keys([]string{"e", "right", "right", "tab", " ", "tab", "left"}, down(3), []string{"enter"}), []string{`attempts of 0 as csv [] to all-attempts.csv false`}, []string{"exported"}},
-		{"a step back", keys([]string{"e", "right", "left", "left", "right"}, down(5), []string{"enter"}), []string{`results of 184 as jsonl [] to catalog-184-results.jsonl false`}, nil},
-		{"columns", keys([]string{"5", "e"}, down(3), []string{"enter", "j", "j", " ", " ", "enter"}, down(2), []string{"enter"}), []string{`events of 184 as jsonl ["at" "run" "key" "text" "task_id"] to catalog-184-events.jsonl false`}, nil},
-		{"one column", keys([]string{"5", "e"}, down(3), []string{"enter", "*", " "}, []string{"esc"}, down(2), []string{"enter"}), []string{`events of 184 as jsonl ["at"] to catalog-184-events.jsonl false`}, nil},
-		{"columns are those of what is chosen", keys([]string{"e"}, down(3), []string{"enter", " ", "enter", "shift+tab", "shift+tab", "shift+tab", "right"}, down(5), []string{"enter"}), []string{`tasks of 184 as jsonl [] to catalog-184-tasks.jsonl false`}, nil},
-		{"a path of one's own stays", keys([]string{"e"}, down(4), []string{"ctrl+u", "x", " ", "q", "shift+tab", "shift+tab", "right"}, down(3), []string{"enter"}), []string{`results of 184 as json [] to x q false`}, nil},
-		{"no path", keys([]string{"e"}, down(4), []string{"ctrl+u", "tab", "enter"}), nil, []string{"name the file to write"}},
+		{"written", keys([]string{"j", "e"}, down(6), []string{"enter"}), []string{`results of 183 as jsonl [] to catalog-183-results.jsonl false`}, []string{"exported 7 results, 700 B: catalog-183-results.jsonl"}},
+		{"choices", keys([]string{"e", "right", "right", "tab", " ", "tab", "tab", "left"}, down(3), []string{"enter"}), []string{`attempts of 0 as csv [] to all-attempts.csv false`}, []string{"exported"}},
+		{"a step back", keys([]string{"e", "right", "left", "left", "right"}, down(6), []string{"enter"}), []string{`results of 184 as jsonl [] to catalog-184-results.jsonl false`}, nil},
+		{"columns", keys([]string{"5", "e"}, down(4), []string{"enter", "j", "j", " ", " ", "enter"}, down(2), []string{"enter"}), []string{`events of 184 as jsonl ["at" "run" "key" "text" "task_id"] to catalog-184-events.jsonl false`}, nil},
+		{"one column", keys([]string{"5", "e"}, down(4), []string{"enter", "*", " "}, []string{"esc"}, down(2), []string{"enter"}), []string{`events of 184 as jsonl ["at"] to catalog-184-events.jsonl false`}, nil},
+		{"columns are those of what is chosen", keys([]string{"e"}, down(4), []string{"enter", " ", "enter", "shift+tab", "shift+tab", "shift+tab", "shift+tab", "right"}, down(6), []string{"enter"}), []string{`tasks of 184 as jsonl [] to catalog-184-tasks.jsonl false`}, nil},
+		{"a path of one's own stays", keys([]string{"e"}, down(5), []string{"ctrl+u", "x", " ", "q", "shift+tab", "shift+tab", "right"}, down(3), []string{"enter"}), []string{`results of 184 as json [] to x q false`}, nil},
+		{"the tasks of a state", keys([]string{"3", "l", "e"}, down(6), []string{"enter"}), []string{`tasks of 184 pending as jsonl [] to catalog-184-tasks-pending.jsonl false`}, nil},
+		{"all of them after all", keys([]string{"3", "l", "e"}, down(2), []string{"right"}, down(4), []string{"enter"}), []string{`tasks of 184 as jsonl [] to catalog-184-tasks.jsonl false`}, nil},
+		{"results have no state", keys([]string{"3", "l", "e", "left"}, down(6), []string{"enter"}), []string{`results of 184 as jsonl [] to catalog-184-results.jsonl false`}, nil},
+		{"the tasks of a domain", keys([]string{"2", "g", "enter", "e"}, down(6), []string{"enter"}), []string{`tasks of 184 forum-c.example as jsonl [] to catalog-184-tasks-forum-c-example.jsonl false`}, nil},
+		{"dead letters", keys([]string{"4", "e"}, down(6), []string{"enter"}), []string{`tasks of 184 dead as jsonl [] to catalog-184-tasks-dead.jsonl false`}, nil},
+		{"no path", keys([]string{"e"}, down(5), []string{"ctrl+u", "tab", "enter"}), nil, []string{"name the file to write"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &archive{}
@@ -247,7 +253,7 @@ func TestAPathAtHome(t *testing.T) {
 	}
 }
 
-var export5 = []string{"j", "e", "tab", "tab", "tab", "tab", "tab", "enter"}
+var export5 = []string{"j", "e", "tab", "tab", "tab", "tab", "tab", "tab", "enter"}
 
 func TestAnExportNeverReplacesUnasked(t *testing.T) {
 	s := &archive{exists: true}

@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"strconv"
 	"strings"
 
 	"dev.scrapetop/storage"
@@ -17,6 +18,8 @@ type ExportForm struct {
 	What   int // index in exported
 	All    bool
 	Format int // index in formats
+	Scopes []ExportScope
+	Scope  int // index in Scopes
 	// Left are the columns that are left out, by what is exported.
 	Left map[string]map[string]bool
 
@@ -33,6 +36,13 @@ type ExportForm struct {
 	Bytes   int64
 }
 
+// ExportScope is which rows are written: all, those about a domain, or tasks of a state.
+type ExportScope struct {
+	Words  string // printable
+	Domain string // as the engine names it
+	State  storage.TaskState
+}
+
 // What can be exported, and in which forms. Counts tells of the run how many there are; below zero: not known.
 var (
 	exported = []string{"results", "tasks", "attempts", "events"}
@@ -43,6 +53,7 @@ var (
 const (
 	FieldWhat = iota
 	FieldRun
+	FieldScope
 	FieldFormat
 	FieldColumns
 	FieldPath
@@ -54,6 +65,7 @@ const (
 // NewExportForm is the dialog for a run, with what a screen shows chosen.
 func NewExportForm(run *storage.Run, tab Tab) *ExportForm {
 	f := &ExportForm{Run: run.ID, Name: name(run.Name), Counts: [4]int64{run.Records, run.Tasks, run.Attempts, -1}, Left: map[string]map[string]bool{}}
+	f.Scopes = []ExportScope{{Words: "all"}}
 	switch tab {
 	case Tasks, Letters:
 		f.What = 1
@@ -63,12 +75,28 @@ func NewExportForm(run *storage.Run, tab Tab) *ExportForm {
 	return f
 }
 
+// Offer offers rows of a domain or a state, and chooses them.
+func (f *ExportForm) Offer(s ExportScope) {
+	f.Scopes = append(f.Scopes, s)
+	f.Scope = len(f.Scopes) - 1
+}
+
+// scope is which rows are written: only tasks have a state.
+func (f *ExportForm) scope() ExportScope {
+	if s := f.Scopes[f.Scope]; s.State == "" || exported[f.What] == "tasks" {
+		return s
+	}
+	return f.Scopes[0]
+}
+
 // Spec is what was chosen, for storage.
 func (f *ExportForm) Spec() storage.ExportSpec {
 	spec := storage.ExportSpec{What: exported[f.What], Format: formats[f.Format], Run: f.Run}
 	if f.All {
 		spec.Run = 0
 	}
+	scope := f.scope()
+	spec.Domain, spec.State = scope.Domain, string(scope.State)
 	if left := f.Left[spec.What]; len(left) > 0 {
 		for _, c := range storage.ExportColumns(spec.What) {
 			if !left[c] {
@@ -81,22 +109,33 @@ func (f *ExportForm) Spec() storage.ExportSpec {
 
 // Path is the file that is offered: named after the run and what is written.
 func (f *ExportForm) Path() string {
-	base := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '-'
-	}, strings.SplitN(f.Name, ".", 2)[0])
-	base = strings.Trim(base, "-")
-	if base == "" || len(base) > 60 {
-		base = "run"
-	}
+	base := fileWord(strings.SplitN(f.Name, ".", 2)[0], "run")
 	if f.All {
 		base = "all"
 	} else {
-		base += "-" + strings.ReplaceAll(widget.Thousands(f.Run), ",", "")
+		base += "-" + strconv.FormatInt(f.Run, 10)
 	}
-	return base + "-" + exported[f.What] + "." + formats[f.Format]
+	base += "-" + exported[f.What]
+	if s := f.scope(); s.State != "" {
+		base += "-" + string(s.State)
+	} else if s.Domain != "" {
+		base += "-" + fileWord(s.Domain, "domain")
+	}
+	return base + "." + formats[f.Format]
+}
+
+// fileWord is a text as a part of a file's name, wherever that may be typed; otherwise: it has nothing that can be.
+func fileWord(s, otherwise string) string {
+	s = strings.Trim(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
+			return r
+		}
+		return '-'
+	}, s), "-")
+	if s == "" || len(s) > 60 {
+		return otherwise
+	}
+	return s
 }
 
 // Step goes to the next field, or to the last one.
@@ -120,6 +159,8 @@ func (f *ExportForm) Turn(by int) bool {
 		f.What = turn(f.What, len(exported))
 	case FieldRun:
 		f.All = !f.All
+	case FieldScope:
+		f.Scope = turn(f.Scope, len(f.Scopes))
 	case FieldFormat:
 		f.Format = turn(f.Format, len(formats))
 	case FieldExport, FieldCancel:
@@ -129,6 +170,9 @@ func (f *ExportForm) Turn(by int) bool {
 	}
 	return true
 }
+
+// whole tells that all of one run is written, of which it is known how much there is.
+func (f *ExportForm) whole() bool { return !f.All && f.scope() == f.Scopes[0] }
 
 // columns are those of what is exported, and how many are left out.
 func (f *ExportForm) columns() (all []string, left int) {
@@ -198,7 +242,7 @@ func (f *ExportForm) Box(look *widget.Look, w, h int) []string {
 	}
 	what := make([]string, len(exported))
 	for i, s := range exported {
-		if what[i] = s; f.Counts[i] >= 0 && !f.All {
+		if what[i] = s; f.Counts[i] >= 0 && f.whole() {
 			what[i] += " " + countIn(f.Counts[i], 9)
 		}
 	}
@@ -208,6 +252,13 @@ func (f *ExportForm) Box(look *widget.Look, w, h int) []string {
 		one = 1
 	}
 	add(FieldRun, f.options(label(FieldRun, "Run"), []string{runNumber(f.Run) + " " + widget.Truncate(f.Name, 20), "all runs"}, one))
+	scopes, chosen := make([]string, len(f.Scopes)), 0
+	for i, s := range f.Scopes {
+		if scopes[i] = widget.Truncate(s.Words, 40); s == f.scope() {
+			chosen = i
+		}
+	}
+	add(FieldScope, f.options(label(FieldScope, "Which"), scopes, chosen))
 	add(FieldFormat, f.options(label(FieldFormat, "Format"), formats, f.Format))
 	all, left := f.columns()
 	columns := "all " + widget.Thousands(int64(len(all)))
@@ -305,7 +356,7 @@ func (f *ExportForm) options(l *widget.Line, words []string, chosen int) *widget
 func (f *ExportForm) progress(look *widget.Look, inner int) string {
 	l := look.Line(inner).Gap(2).Fit(themes.Dim, "Writing", formLabel, widget.Left)
 	told := widget.Thousands(f.Rows) + " rows, " + widget.Bytes(f.Bytes)
-	if of := f.Counts[f.What]; of > 0 && !f.All {
+	if of := f.Counts[f.What]; of > 0 && f.whole() {
 		part := share(float64(f.Rows), float64(of))
 		told = percent(part) + "  " + widget.Thousands(f.Rows) + " of " + widget.Thousands(of) + ", " + widget.Bytes(f.Bytes)
 		if bar := l.Room() - widget.Width(told) - 1; bar > 4 {

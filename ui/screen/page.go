@@ -78,6 +78,13 @@ func fits(line []byte, width int) int {
 	if len(line) <= width { // no byte takes more than a cell
 		return len(line)
 	}
+	plain := 0
+	for plain < width && line[plain] >= 0x20 && line[plain] < 0x7f {
+		plain++
+	}
+	if plain == width && line[width] < 0x80 { // a mark may stand behind
+		return width
+	}
 	cells := 0
 	for it := graphemes.FromBytes(line); it.Next(); {
 		if cells += widget.Width(widget.Clean(string(it.Value()), 4)); cells > width && it.Start() > 0 {
