@@ -25,6 +25,16 @@ type rowsOf struct{ store *storage.Store }
 func (r rowsOf) Read(ctx context.Context, ask screen.Ask) (screen.Rows, error) {
 	var out screen.Rows
 	var err error
+	if ask.Past {
+		ask.Past = false
+		past, err := r.store.Run(ctx, ask.Run)
+		if err != nil {
+			return out, err
+		}
+		out, err = r.Read(ctx, ask)
+		out.Past = past
+		return out, err
+	}
 	if ask.Tab == screen.Events {
 		q := storage.EventQuery{Run: ask.Run, Text: ask.Text, Window: ask.Window}
 		switch ask.Level {

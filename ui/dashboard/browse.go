@@ -68,7 +68,7 @@ func (m *Model) question() tea.Cmd {
 	}
 	a.number++
 	m.browse.Width = m.picture().BodyWidth()
-	a.due, a.out, a.at, a.seq, a.ask = false, true, m.now, m.seq, m.browse.Ask(m.data.Frame.Run.ID, m.tab, m.rows())
+	a.due, a.out, a.at, a.seq, a.ask = false, true, m.now, m.seq, m.rowsAsk(m.rows())
 	number, ask, reader, now := a.number, a.ask, m.opt.Rows, m.opt.Now
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), rowsWithin)
@@ -84,7 +84,7 @@ func (m *Model) question() tea.Cmd {
 func (m *Model) answered(msg rowsMsg) {
 	a := &m.asking
 	a.out, a.took = false, msg.took
-	if !a.ask.Same(m.browse.Ask(m.data.Frame.Run.ID, m.tab, 1)) {
+	if !a.ask.Same(m.rowsAsk(1)) {
 		a.due = true
 		return
 	}
@@ -92,6 +92,7 @@ func (m *Model) answered(msg rowsMsg) {
 		m.browse.Fault = widget.Clean(msg.err.Error(), 200)
 	} else {
 		m.shownRows, m.browse.Fault = msg.rows, ""
+		m.stands(msg.rows.Past)
 	}
 	m.changed()
 }
@@ -106,6 +107,13 @@ func (m *Model) rereadRows() {
 	if first || (m.data.Frame.Live || m.moving() || a.seq != m.seq) && m.now.Sub(a.at) >= max(rowsEvery, rowsShare*a.took) {
 		a.due = true
 	}
+}
+
+// rowsAsk is the question of the screen on show when h rows are in sight.
+func (m *Model) rowsAsk(h int) screen.Ask {
+	ask := m.browse.Ask(m.data.Frame.Run.ID, m.tab, h)
+	ask.Past = m.looked != nil && ask.Run != 0
+	return ask
 }
 
 // moving tells that what is shown changes though no run is driven here: another process drives it.

@@ -41,7 +41,18 @@ func (m *Model) other() {
 	m.browse.OtherRun()
 	m.shownRows, m.fresh = nil, false
 	m.take(m.query())
+	m.settle()
+	m.refresh()
 	m.wantRows(true)
+}
+
+// stands takes how the run that is looked at stands by now: another process may drive it.
+func (m *Model) stands(run storage.Run) {
+	if m.looked == nil || run.ID != m.looked.ID || run.State == m.looked.State && run.Attempts == m.looked.Attempts && run.Tasks == m.looked.Tasks {
+		return
+	}
+	m.looked, m.fresh = &run, false
+	m.take(m.query())
 }
 
 // doHistory carries out what concerns runs and their results; false: the action is about any rows.

@@ -19,6 +19,7 @@ import (
 type archive struct {
 	asked  []screen.Ask
 	wrote  []string
+	more   int64 // tasks that each run has by now
 	exists bool
 	fault  error
 	going  func(told func(rows, bytes int64)) error // nil: it is written at once
@@ -26,6 +27,17 @@ type archive struct {
 
 func (s *archive) Read(_ context.Context, ask screen.Ask) (screen.Rows, error) {
 	s.asked = append(s.asked, ask)
+	r, err := s.read(ask)
+	for _, run := range sample.Runs() {
+		if ask.Past && run.ID == ask.Run {
+			r.Past = run
+			r.Past.Tasks += s.more
+		}
+	}
+	return r, err
+}
+
+func (s *archive) read(ask screen.Ask) (screen.Rows, error) {
 	switch ask.Tab {
 	case screen.Results:
 		return screen.Rows{Results: storage.Rows[storage.ResultRow]{Rows: sample.Results(), First: true, Last: true}}, nil
@@ -183,6 +195,25 @@ func TestALookedAtRunIsForgottenWhenItMatters(t *testing.T) {
 	d.advance(time.Second)
 	d.sees("credits near their cap") // of the run that is driven
 	d.sees("looking at run #183")
+}
+
+// TestALookedAtRunMayGoOn in another process: its rows are read anew, and how it stands.
+func TestALookedAtRunMayGoOn(t *testing.T) {
+	s := &archive{}
+	d := drive(t, nil, 120, 36, func(o *Options) { o.Rows, o.Open = s, screen.History })
+	d.press("enter")
+	d.sees("another process drives it")
+	d.sees("3 Tasks 37,443")
+	s.more = 100
+	d.advance(2 * time.Second)
+	d.sees("3 Tasks 37,543")
+	d.press("1", "6", "j", "enter") // one that is over is not read again
+	before := len(s.asked)
+	d.advance(5 * time.Second)
+	d.advance(5 * time.Second)
+	if n := len(s.asked) - before; n != 0 {
+		t.Errorf("%d questions about a run that is over", n)
+	}
 }
 
 // TestAnAnswerAboutAnotherRunIsNotDrawn: the run is part of the question.

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -9,8 +10,22 @@ import (
 
 	"dev.scrapetop/engine/view"
 	"dev.scrapetop/ui/keys"
+	"dev.scrapetop/ui/screen"
 	"dev.scrapetop/ui/screen/sample"
 )
+
+// library is a Reader of runs and of tasks.
+type library struct {
+	past *archive
+	now  *shelf
+}
+
+func (l library) Read(ctx context.Context, ask screen.Ask) (screen.Rows, error) {
+	if ask.Tab >= screen.History {
+		return l.past.Read(ctx, ask)
+	}
+	return l.now.Read(ctx, ask)
+}
 
 // TestRandomKeys presses ten thousand keys, sizes, frames and waits; the laws hold after each.
 func TestRandomKeys(t *testing.T) {
@@ -26,7 +41,10 @@ func TestRandomKeys(t *testing.T) {
 	pressed = append(pressed, "jjj", "日本", "e\u0301", "backspace", "y", "e", "a", "x", "\x00")
 	sizes := [][2]int{{120, 36}, {80, 24}, {40, 10}, {200, 60}, {30, 5}, {1, 1}, {0, 0}, {100, 30}}
 	r := rand.New(rand.NewPCG(1, 2))
-	d := drive(t, frames[0], 120, 36, func(o *Options) { o.Rows = million(300) })
+	past := &archive{}
+	d := drive(t, frames[0], 120, 36, func(o *Options) {
+		o.Rows, o.Exporter, o.Again = library{past, million(300)}, past, func(Again) {}
+	})
 	for range 10_000 {
 		switch n := r.IntN(100); {
 		case n < 80:

@@ -18,6 +18,7 @@ func (r *Rows) takeHistory() {
 	for i := range r.Runs.Rows {
 		takeRun(&r.Runs.Rows[i])
 	}
+	takeRun(&r.Past)
 	for i := range r.Versus {
 		takeRun(&r.Versus[i].Run)
 	}

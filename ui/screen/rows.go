@@ -11,6 +11,7 @@ import (
 // screen shows.
 type Ask struct {
 	Run    int64
+	Past   bool // the run is only looked at: how it stands is read too
 	Tab    Tab
 	State  storage.TaskState // Tasks: of this state; empty: of all
 	Domain string            // Tasks: of this domain; empty: of all
@@ -49,6 +50,8 @@ type Rows struct {
 	Results  storage.Rows[storage.ResultRow]
 	Page     *storage.PageRow // nil: there is none
 	Lines    []BodyLine       // of its body; made by TakeRows
+
+	Past storage.Run // the run that is looked at; the zero one: none is
 
 	Ask Ask // the question
 
