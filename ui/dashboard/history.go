@@ -85,6 +85,8 @@ func (m *Model) doHistory(action keys.Action, by int) bool {
 		m.wantRows(false)
 	case action == keys.Compare:
 		b.Open, b.Line = !b.Open, 0
+	case action == keys.Settings:
+		m.openMenu(screen.Settings(b.ChosenRun(m.shownRows)), func(int) {})
 	case action == keys.Again:
 		m.askAgain(*b.ChosenRun(m.shownRows))
 	default:
@@ -100,7 +102,7 @@ func (m *Model) noHistory(action keys.Action) string {
 		return "the picture is frozen: Z"
 	}
 	switch action {
-	case keys.Open, keys.Copy, keys.CopyJSON, keys.Tag, keys.Compare, keys.Again:
+	case keys.Open, keys.Copy, keys.CopyJSON, keys.Tag, keys.Compare, keys.Settings, keys.Again:
 		if m.tab == screen.History && b.ChosenRun(m.shownRows) == nil || m.tab != screen.History && b.Address(m.shownRows, m.tab) == "" {
 			return "there is no row"
 		}

@@ -134,6 +134,8 @@ func TestKeysOnHistory(t *testing.T) {
 		{"a run as JSON", []string{"Y"}, []string{"copied run as JSON"}, nil},
 		{"a result as JSON", []string{"j", "enter", "enter", "Y"}, []string{"copied result as JSON"}, nil},
 		{"copy a run", []string{"y"}, []string{"copied #184 catalog"}, nil},
+		{"settings", []string{"j", "v", "j"}, []string{"Settings of #183", "▶ --rate  20/s"}, nil},
+		{"no settings", []string{"v"}, []string{"none but the defaults"}, nil},
 		{"a going run is in the way of another", []string{"j", "a"}, []string{"nothing can be started here"}, nil},
 		{"frozen, nothing is opened", []string{"Z", "enter"}, []string{"the picture is frozen: Z"}, nil},
 	} {

@@ -40,6 +40,7 @@ const (
 	Requeue     Action = "requeue"
 	RequeueAll  Action = "requeue all" // of the cause, or of the domain
 	Compare     Action = "compare"     // the tagged runs
+	Settings    Action = "settings"    // of the run under the cursor
 	Again       Action = "run again"   // the run under the cursor, or go on with it
 	Export      Action = "export"
 	Undo        Action = "undo"

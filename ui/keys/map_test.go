@@ -9,7 +9,7 @@ import (
 
 // TestCustomKeys: other keys hold wherever the action applies, and footer, help and search show them.
 func TestCustomKeys(t *testing.T) {
-	m, err := Custom(map[string][]string{"pause": {"Space"}, "tag": {"ctrl-t", "v"}, "limit_down": {"<"}, "freeze": {}, "down": {"n"}, "next": {"F9"}, "quit": {"Q"}})
+	m, err := Custom(map[string][]string{"pause": {"Space"}, "tag": {"ctrl-t", "X"}, "limit_down": {"<"}, "freeze": {}, "down": {"n"}, "next": {"F9"}, "quit": {"Q"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,7 +18,7 @@ func TestCustomKeys(t *testing.T) {
 		key  string
 		want Action
 	}{
-		{Domains, " ", Pause}, {Overview, " ", Pause}, {Domains, "p", ""}, {Domains, "ctrl+t", Tag}, {Letters, "v", Tag}, {Letters, " ", ""},
+		{Domains, " ", Pause}, {Overview, " ", Pause}, {Domains, "p", ""}, {Domains, "ctrl+t", Tag}, {Letters, "X", Tag}, {Letters, " ", ""},
 		{Domains, "<", LimitDown}, {Domains, "[", ""}, {Domains, "]", LimitUp}, {Domains, "Z", ""}, {Menu, "n", Down}, {Domains, "j", ""}, {Domains, "f9", Next},
 		{Domains, "Q", Quit}, {Domains, "f10", ""},
 		// Text fields keep their keys: a letter there is a letter.

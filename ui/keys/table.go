@@ -109,6 +109,8 @@ var table = []Binding{
 		Synonyms: []string{"retry", "reopen", "unstop", "top-up", "credential", "quota"}, Label: "One probe", Short: "Probe", Rank: 4, Seldom: true},
 	{Action: Compare, Keys: []string{"="}, Modes: []Mode{History}, Group: GroupAct, Help: "compare the tagged runs, or the run with the one before it of its name", Synonyms: []string{"diff", "difference", "side by side", "better"},
 		Label: "Compare", Rank: 4},
+	{Action: Settings, Keys: []string{"v"}, Modes: []Mode{History}, Group: GroupAct, Help: "the settings that the run was started with", Synonyms: []string{"config", "flags", "options", "view"},
+		Label: "Settings", Rank: 11},
 	{Action: Again, Keys: []string{"a"}, Modes: []Mode{History}, Group: GroupAct, Help: "run again with the same input and settings, or resume", Asks: true,
 		Synonyms: []string{"repeat", "restart", "new", "start", "continue"}, Label: "Run again", Short: "Again", Rank: 4},
 	{Action: Export, Keys: []string{"e"}, Modes: screens, Group: GroupAct, Help: "export results, tasks, attempts or events to a file",

@@ -308,6 +308,16 @@ func settingsDiffer(a, b json.RawMessage) []setting {
 	return out
 }
 
+// Settings is the list of the settings that a run was started with, by name.
+func Settings(r *storage.Run) *Choice {
+	c := &Choice{Title: "Settings of " + runNumber(r.ID), Empty: "none but the defaults"}
+	values := flat(r.Settings)
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		c.Items = append(c.Items, name(k)+"  "+values[k])
+	}
+	return c
+}
+
 func orNone(s string) string {
 	if s == "" {
 		return widget.Unknown
