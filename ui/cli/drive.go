@@ -45,9 +45,12 @@ func (a *app) drive(ctx context.Context, d drive) error {
 	}
 	s := a.sit(ctx, eng, d)
 	var shown error
-	if d.flags.headless {
+	switch {
+	case d.flags.plain:
+		a.speak(s, d)
+	case d.flags.headless:
 		a.watch(s, d.store.WALBytes)
-	} else {
+	default:
 		shown = a.show(ctx, s, opt)
 	}
 	if text := s.crash.Text(); text != "" {

@@ -35,6 +35,7 @@ var resubmitWords = []string{"after_lookup", "never"}
 type runFlags struct {
 	provider          string
 	headless          bool
+	plain             bool // headless, told in words, with commands
 	summary           string
 	maxInFlight       int
 	rate              engine.Rate
@@ -68,6 +69,7 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 	r.provider, r.summary, r.inputFormat = "direct", "text", "auto"
 	f.Var(newParsed(&r.provider, "NAME", r.provider, oneOf(providerNames()...)), "provider", "who fetches: "+strings.Join(providerNames(), ", "))
 	f.BoolVar(&r.headless, "headless", false, "no dashboard: progress on stderr, the summary on stdout")
+	f.BoolVar(&r.plain, "plain", false, "no dashboard: lines of words on stdout, commands as words from stdin")
 	f.Var(newParsed(&r.summary, "text|json", r.summary, oneOf("text", "json")), "summary", "form of the closing summary")
 	f.Var(newParsed(&r.maxInFlight, "N", "", parseCount), "max-in-flight", "simultaneous requests of the whole program (default 64)")
 	f.Var(newParsed(&r.rate, "R", "", parseRate), "rate", "request starts of the whole program, e.g. 20/s, 300/15m")
@@ -99,6 +101,6 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 
 // notStored are flags that belong to one sitting, not to the run: resume takes them anew.
 var notStored = map[string]bool{
-	"db": true, "config": true, "theme": true, "no-color": true, "ascii": true, "headless": true, "summary": true, "new": true, "sitemap": true,
+	"db": true, "config": true, "theme": true, "no-color": true, "ascii": true, "headless": true, "plain": true, "summary": true, "new": true, "sitemap": true,
 	"input-format": true,
 }

@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"ui/cli":                     {"ui/...", "engine/...", "storage", "themes/..."},
 	"ui/dashboard":               {"ui/screen/...", "ui/widget", "ui/keys", "themes", "engine", "engine/view", "storage"},
 	"ui/screen":                  {"ui/widget", "ui/keys", "themes", "engine", "engine/view", "storage"},
+	"ui/plain":                   {"ui/screen", "ui/widget", "engine", "engine/view"},
 	"ui/report":                  {"ui/widget", "storage"},
 	"ui/screen/sample":           {"ui/screen", "ui/widget", "ui/keys", "themes", "engine", "engine/view", "storage"},
 	"ui/widget":                  {"themes"},

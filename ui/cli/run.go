@@ -92,7 +92,7 @@ func (a *app) refuseUnfinished(ctx context.Context, st *storage.Store, id string
 	if old.State == storage.RunRunning || old.State == storage.RunDraining {
 		return usage("run %d of this input is being driven by another process, watch it there, or start another with --new", old.ID)
 	}
-	if !r.headless && terminal(a.std.In) {
+	if (r.plain || !r.headless) && terminal(a.std.In) {
 		return a.askUnfinished(old)
 	}
 	return usage("run %d of this input is unfinished (%d of %d tasks left), continue it with: scrapetop resume %d, or start another with --new",
@@ -150,7 +150,7 @@ func marksOf(inputs []input, sitemaps []string) []inputMark {
 
 // chooseScreen settles whether there is a dashboard: not without a terminal to draw on.
 func (a *app) chooseScreen(r *runFlags) {
-	if !terminal(a.std.Out) {
+	if r.plain || !terminal(a.std.Out) {
 		r.headless = true
 	}
 }
