@@ -154,8 +154,7 @@ func (m *Model) inExport(action keys.Action) tea.Cmd {
 		case e.Focus == screen.FieldColumns && !e.Writing:
 			e.Choosing, e.Column = true, 0
 		case e.Focus == screen.FieldExport && e.Writing:
-			e.hidden = true
-			m.told(themes.Text, "goes on in the background: "+e.path, "")
+			e.hidden, m.toast = true, toast{} // how far it is stands where toasts do
 		case e.Focus == screen.FieldExport:
 			return m.startExport(false)
 		case e.Focus == screen.FieldCancel:

@@ -8,10 +8,31 @@ import (
 	"dev.scrapetop/engine"
 	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/screen"
+	"dev.scrapetop/ui/widget"
 )
 
-// quit leaves, after asking what becomes of a run that is going.
+// quit leaves, after asking what becomes of an export that is written and of a run that is going.
 func (m *Model) quit() tea.Cmd {
+	if !m.export.writes() {
+		return m.quitRun()
+	}
+	e := m.export
+	m.openQuestion(&question{
+		Question: screen.StopExportQuestion(widget.Clean(e.path, 100), e.form()), letters: map[string]int{"l": 1},
+		presses: []func() tea.Cmd{
+			func() tea.Cmd { return nil },
+			func() tea.Cmd {
+				if e.writes() {
+					e.cancel()
+				}
+				return m.quitRun()
+			},
+		},
+	})
+	return nil
+}
+
+func (m *Model) quitRun() tea.Cmd {
 	if !m.busy() {
 		return tea.Quit
 	}

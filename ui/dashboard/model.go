@@ -394,6 +394,9 @@ func (m *Model) picture() *screen.Picture {
 	if m.reading != nil {
 		p.Over = p.Diagnosis(m.reading.top)
 	}
+	if m.export.writes() && m.export.hidden {
+		p.Writing = "writing " + widget.Clean(m.export.path, 100) + ": " + m.export.form().Done()
+	}
 	if m.export.open() && m.ask == nil {
 		p.Over = m.export.form()
 	}

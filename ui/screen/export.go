@@ -352,13 +352,20 @@ func (f *ExportForm) options(l *widget.Line, words []string, chosen int) *widget
 	return l
 }
 
+// Done is how far the writing came, in words.
+func (f *ExportForm) Done() string {
+	if of := f.Counts[f.What]; of > 0 && f.whole() {
+		return percent(share(float64(f.Rows), float64(of))) + "  " + widget.Thousands(f.Rows) + " of " + widget.Thousands(of) + ", " + widget.Bytes(f.Bytes)
+	}
+	return widget.Thousands(f.Rows) + " rows, " + widget.Bytes(f.Bytes)
+}
+
 // progress is how far the writing came; of how much is known for one run only.
 func (f *ExportForm) progress(look *widget.Look, inner int) string {
 	l := look.Line(inner).Gap(2).Fit(themes.Dim, "Writing", formLabel, widget.Left)
-	told := widget.Thousands(f.Rows) + " rows, " + widget.Bytes(f.Bytes)
+	told := f.Done()
 	if of := f.Counts[f.What]; of > 0 && f.whole() {
 		part := share(float64(f.Rows), float64(of))
-		told = percent(part) + "  " + widget.Thousands(f.Rows) + " of " + widget.Thousands(of) + ", " + widget.Bytes(f.Bytes)
 		if bar := l.Room() - widget.Width(told) - 1; bar > 4 {
 			l.Gauge(themes.OK, int(part*1000), 1000, 0, min(bar, 40)).Gap(1)
 		}
@@ -389,6 +396,17 @@ func (f *ExportForm) chooser(look *widget.Look, width, h int) []string {
 	return widget.Pane{
 		Title: "Columns", Right: widget.Thousands(int64(len(all)-left)) + " of " + widget.Thousands(int64(len(all))), Bottom: "Space: in or out   *: all   Enter: done", Focused: true,
 	}.Draw(look, width, min(len(lines)+2, h), lines)
+}
+
+// StopExportQuestion asks before one leaves while an export is written.
+func StopExportQuestion(path string, f *ExportForm) *Question {
+	q := &Question{}
+	q.Title = "Leave while an export is written?"
+	q.Lines = []string{path + ": " + f.Done() + ". Leaving stops it, and nothing of it stays."}
+	q.Brief = []string{"Leaving stops it."}
+	q.Buttons = []string{"Stay", "Leave"}
+	q.Hint = "l: leave   Esc: stay"
+	return q
 }
 
 // ReplaceQuestion asks before a file is replaced; the safe button has the focus.

@@ -92,6 +92,8 @@ type Picture struct {
 	Wishes map[string]string
 	// Footer draws the last line: the keys that matter here.
 	Footer func(width int) string
+	// Writing is how far an export came that is written in the background; empty: none is.
+	Writing string
 	// Looking: Data is about a run that is only looked at, and nobody drives here.
 	Looking bool
 	// Resume is the command that goes on with the run once it ended unfinished; empty: nothing of it is kept.
@@ -262,6 +264,8 @@ func (p *Picture) footer() string {
 // hint is said when nothing else is: what the table's marks mean, what the tags are for.
 func (p *Picture) hint() string {
 	switch {
+	case p.Writing != "":
+		return p.Writing
 	case p.List.Held && p.Data.Frame.Domains.Matched > 0:
 		return "order held while you move"
 	case len(p.List.Tags) > 0:
