@@ -216,7 +216,7 @@ func (b *Budget) recover(now, sent time.Time, inFlight int) {
 }
 
 // unrefusedLeast is how long a probe is out at least before the lack of a refusal speaks for it.
-const unrefusedLeast = 500 * time.Millisecond
+const unrefusedLeast = 200 * time.Millisecond
 
 // unrefusedAt is when a probe that was neither refused nor answered counts as let through: refusals come back fast. Zero:
 // only its answer tells, because the server named the wait, or how fast it refuses is not known.
@@ -224,7 +224,7 @@ func (b *Budget) unrefusedAt() time.Time {
 	if b.find == nil || b.find.study == nil || b.cool.Announced || b.cool.Hold || b.find.refusals == 0 {
 		return time.Time{}
 	}
-	return b.probeAt.Add(max(unrefusedLeast, time.Duration(2*b.find.confirm()*float64(time.Second))))
+	return b.probeAt.Add(max(unrefusedLeast, time.Duration(b.find.confirm()*float64(time.Second))))
 }
 
 // Elapse makes what time alone decides the budget's state.

@@ -6,8 +6,8 @@
 //	open -> cooling -> probing -> recovering -> open        (and paused, stopped aside)
 //
 // A refusal cools it; when the cooldown has passed exactly one call tests it; a good answer reopens it in steps, never at
-// once. After a wait of our own, where no answer named one, a probe that was not refused within half a second and twice the
-// time that refusals take counts as let through (Elapse): slow pages would else leave a site idle for their whole
+// once. After a wait of our own, where no answer named one, a probe that was not refused within a fifth of a second and four
+// times what a refusal takes to come back counts as let through (Elapse): slow pages would else leave a site idle for their whole
 // length. Announced waits are minima and only grow while active; one burst of refusals is one event (Refused with a call
 // sent before the cut only extends).
 //
@@ -16,7 +16,8 @@
 //
 //	so many in flight      refused at n, let through at fewer      the number in flight is bounded
 //	so many in a span      sliding, or with edges of its own       starts are bounded by the record of our own
-//	a bucket that leaks    a rate and a burst                      starts are bounded by a meter
+//	a bucket that leaks    a rate and a burst                      starts are bounded by a meter, and where the burst is one
+//	                                                               by a gap that each try brackets more narrowly
 //
 // What earlier runs learned is where a budget starts (Remember), less of it the older it is, and what they sent just now
 // still counts in its windows. What was learned is held, and from time to time a little more is asked for; how often follows

@@ -103,6 +103,9 @@ func (b *Budget) Learned() (Learned, bool) {
 		return Learned{Kind: KindWindow, Limit: int(f.model.limit), Window: time.Duration(f.model.span * float64(time.Second)), Fixed: f.model.fixed}, true
 	case f.model.kind == bucketModel:
 		l := Learned{Kind: KindRate, Limit: max(1, int(math.Round(f.model.limit))), PerSecond: f.model.rate}
+		if f.ramp > 0 {
+			l.PerSecond = f.average() // the ramp itself is a guess
+		}
 		if f.grew > 0 { // what growth has tried is not known to be let through
 			l.PerSecond = f.grownFrom
 		}

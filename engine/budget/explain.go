@@ -1,7 +1,9 @@
 package budget
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -26,6 +28,7 @@ type model struct {
 // fitted is a model with what it costs to believe it.
 type fitted struct {
 	model
+	let             float64 // of a bucket: so many at once were let through
 	lowest, highest float64 // of the rate that the record allows
 	spread          float64 // how unequal the usage was at the refusals
 	cost            float64
@@ -51,12 +54,15 @@ const (
 // fit returns the model that explains best why the starts in the record since a time were let through and the refusals
 // were not; false: none does. A true explanation has the same usage at each refusal, and never more at an acceptance.
 func (r *record) fit(t, since, confirm float64) (fitted, bool) {
+	refs := r.refs[max(0, len(r.refs)-fitRefusals):]
 	lo, hi := r.before(since), r.after(t-confirm)
+	if n := len(refs); n > 0 {
+		hi = max(hi, r.before(refs[n-1].at)) // what was sent before a refused one and is not refused yet was let through
+	}
 	if hi <= lo {
 		return fitted{}, false
 	}
 	acc := r.at[lo:hi]
-	refs := r.refs[max(0, len(r.refs)-fitRefusals):]
 	at := make([]float64, 0, fitRefusals)
 	for i, x := range refs {
 		if x.at < since || x.at <= r.synth && len(refs)-i > exactRefusals {
@@ -233,6 +239,24 @@ func meter(acc, refs []float64, rate, level, from float64) metered {
 // explains reports that one size of bucket lies between what was let through and what was refused (3 % tolerance).
 func (m metered) explains() bool { return m.refused > 1.0005 && m.accepted <= m.refused*1.03 }
 
+// off is how far what was let through lies above what was refused.
+func (m metered) off() float64 { return m.accepted / m.refused }
+
+// option is a bucket that the record allows.
+type option struct {
+	spread, rate float64
+	size         float64
+	let          float64 // so many at once were let through
+}
+
+func optionOf(m metered, rate float64) option {
+	let := math.Ceil(m.accepted - 0.05) // people give whole numbers
+	if let >= m.refused {
+		let = math.Floor(min(m.accepted, m.refused) + 0.01)
+	}
+	return option{m.spread, rate, (min(m.accepted, m.refused) + m.refused) / 2, let}
+}
+
 // fitMeter looks for a bucket, over all usual rates.
 func fitMeter(acc, refs []float64) (fitted, bool) {
 	acc = acc[max(0, len(acc)-fitBucket):]
@@ -242,15 +266,23 @@ func fitMeter(acc, refs []float64) (fitted, bool) {
 	if len(refs) == 0 {
 		return fitted{}, false
 	}
-	type option struct{ spread, rate, size float64 }
 	var options []option
 	least := math.Inf(1)
-	scan(0.02, rateMost, 1.15, [2]float64{rateBetween(acc, refs)}, func(rate float64) {
-		if m := meter(acc, refs, rate, 0, acc[0]); m.explains() {
-			options = append(options, option{m.spread, rate, (min(m.accepted, m.refused) + m.refused) / 2})
+	try := func(rate float64) float64 {
+		m := meter(acc, refs, rate, 0, acc[0])
+		if m.explains() {
+			options = append(options, optionOf(m, rate))
 			least = min(least, m.spread)
 		}
-	})
+		return m.off()
+	}
+	closest := scan(0.02, rateMost, 1.15, try)
+	closest = scan(closest/1.15, closest*1.15, 1.02, try)
+	scan(closest/1.02, closest*1.02, 1.002, try)
+	if seen := rateBetween(acc, refs); seen > 0 {
+		scan(seen/1.02, seen*1.02, 1.004, try)
+	}
+	slices.SortFunc(options, func(a, b option) int { return cmp.Compare(a.rate, b.rate) })
 	good := options[:0]
 	for _, o := range options {
 		if o.spread <= least+0.02 {
@@ -260,10 +292,16 @@ func fitMeter(acc, refs []float64) (fitted, bool) {
 	if len(good) == 0 {
 		return fitted{}, false
 	}
-	mid := good[len(good)/2]
+	mid, lowest, highest := good[len(good)/2], good[0].rate, good[len(good)-1].rate
+	if highest < 2*lowest {
+		if rate := roundest(lowest, highest, mid.rate); rate != mid.rate {
+			mid = optionOf(meter(acc, refs, rate, 0, acc[0]), rate)
+		}
+	}
 	f := fitted{
 		model:  model{kind: bucketModel, limit: mid.size, rate: mid.rate},
-		lowest: good[0].rate, highest: good[len(good)-1].rate,
+		let:    mid.let,
+		lowest: lowest, highest: highest,
 		spread: least, cost: least + 0.05 - 0.1*float64(min(5, len(refs)-1)),
 	}
 	if mid.size/mid.rate > 30 {
@@ -272,40 +310,17 @@ func fitMeter(acc, refs []float64) (fitted, bool) {
 	return f, true
 }
 
-// scan tries rates from lo to hi in steps, rising, and finer ones around some of them.
-func scan(lo, hi, step float64, around [2]float64, try func(rate float64)) {
+// scan tries rates from lo to hi in steps and returns the one that is least off. What a long record allows is narrower than
+// wide steps: finer ones follow around it.
+func scan(lo, hi, step float64, try func(rate float64) (off float64)) (closest float64) {
+	least := math.Inf(1)
 	for rate := lo; rate < hi; rate *= step {
-		try(rate)
-		for _, seen := range around {
-			if seen <= rate || seen > rate*step {
-				continue
-			}
-			for k := -fineSteps; k <= fineSteps; k++ {
-				if fine := seen * (1 + float64(k)*fineStep); fine > rate && fine < rate*step {
-					try(fine)
-				}
-			}
+		if off := try(rate); off < least {
+			least, closest = off, rate
 		}
 	}
+	return closest
 }
-
-// ratesSeen are rates that the record shows more exactly than a scan's steps: between the refusals, and, since a bucket
-// for one is emptied by every pause, between the two starts that came closest.
-func ratesSeen(acc, refs []float64, size float64) [2]float64 {
-	if size >= 2 {
-		return [2]float64{rateBetween(acc, refs)}
-	}
-	closest := math.Inf(1)
-	for i := 1; i < len(acc); i++ {
-		closest = min(closest, acc[i]-acc[i-1])
-	}
-	return [2]float64{rateBetween(acc, refs), 1 / closest}
-}
-
-const (
-	fineStep  = 0.004
-	fineSteps = 5 // to each side
-)
 
 // rateBetween is the rate of what was let through between the first refusal and the last: at both the bucket was full, so
 // over a long record it is far more exact than the steps of a scan. Zero: there is no such span.

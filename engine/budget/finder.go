@@ -70,6 +70,7 @@ type study struct {
 	sinceLevel     float64
 	size           float64 // of the bucket, smoothed; zero: not measured
 	repaced        float64
+	gaps           spacing
 
 	extra, extraStep int // starts tried beyond the window's limit
 	extraAt          float64
@@ -93,7 +94,6 @@ const (
 	growGap   = 0.025 // s, least between two growths by answers
 	fullFor   = 0.4   // s, over w: a full w unrefused for so long counts as let through
 	holdFirst = 5.0   // s
-	holdCalm  = 30.0  // s, at least after a refused probe while nothing moves
 	holdMost  = 60.0  // s
 	// A probe for more may be refused quiet times in 1,000 acceptances, restless times at most while the limit moves.
 	quiet        = 2.0
@@ -107,6 +107,7 @@ const (
 	growFirst    = 1.03
 	growMost     = 1.3
 	reopenLeast  = 0.05 // s, between steps of reopening
+	reopenSteps  = 4.0  // to a number that was let through before
 )
 
 func newFinder(paced bool) *finder { return &finder{paced: paced, w: findStart, full: -1, grown: -1} }
@@ -227,12 +228,16 @@ func (f *finder) room(t float64, n int) (why Reason, at float64) {
 
 // reopenLimit is how many may be in flight while a budget reopens in steps, and when the next step is due.
 func (f *finder) reopenLimit(t float64) (limit int, stepAt float64) {
-	each, double := max(reopenLeast, f.confirm()), 1
+	each := max(reopenLeast, f.confirm())
 	if f.known {
-		each, double = max(reopenLeast, f.confirm()/2), 2
+		each = max(reopenLeast, f.confirm()/4) // as long as a refusal takes to come back
 	}
 	k := max(0, math.Floor((t-f.reopenAt)/each+1e-9))
-	return f.reopenOn + 1<<(double*int(min(k, 10))), f.reopenAt + (k+1)*each
+	limit = f.reopenOn + 1<<int(min(k, 10))
+	if f.known {
+		limit = f.reopenOn + max(1, int(math.Ceil(float64(f.w-f.reopenOn)*min(1, (k+1)/reopenSteps))))
+	}
+	return limit, f.reopenAt + (k+1)*each
 }
 
 // reopened reports that the steps are over.
@@ -343,8 +348,24 @@ func (f *finder) patience(t float64) float64 {
 		}
 	}
 	share := min(restless, quiet*(1+4*float64(recent)))
-	return max(holdFirst, holdCalm/float64(1+recent), min(holdMost, 1000/share/f.accepted.rate(t)))
+	calm := probesShare * f.pauseCosts()
+	return max(holdFirst, calm/float64(1+recent), min(holdMost, 1000/share/f.accepted.rate(t)))
 }
+
+// pauseCosts is how much work a pause of our own costs, as time at full speed: what is in flight goes on meanwhile.
+func (f *finder) pauseCosts() float64 {
+	pause := pauseUsual + f.confirm()
+	if f.service > pause {
+		return pause * pause / (2 * f.service)
+	}
+	return pause - f.service/2
+}
+
+// Probes for more that are refused may cost one part in probesShare of the time. The wait of our own is a second on average.
+const (
+	probesShare = 45.0
+	pauseUsual  = 1.0 // s
+)
 
 // worthwhile is how many times the wait that a refusal costs is held before the next probe risks one.
 const worthwhile = 20

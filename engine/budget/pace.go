@@ -1,6 +1,10 @@
 package budget
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // adopt enforces a model from now on.
 func (f *finder) adopt(t float64, fit fitted) {
@@ -8,13 +12,14 @@ func (f *finder) adopt(t float64, fit fitted) {
 		f.moves = f.moves[:0] // what seemed to move was another limit than was believed
 	}
 	f.model = fit.model
+	f.gaps = spacing{barred: f.gaps.barred}
 	f.adoptedAt = t
 	if f.model.kind == windowModel {
 		f.extra, f.extraStep, f.extraHold = 0, 1, 1
 		f.extraAt = t + f.model.span*max(3, 1000/(quiet*f.model.limit))
 	} else {
 		f.size = fit.limit
-		f.model.rate, f.model.limit = rateMargin*fit.rate, max(1, fit.limit-0.5)
+		f.model.rate, f.model.limit = rateMargin*fit.rate, max(1, fit.limit-0.5, fit.let)
 		f.level, f.levelAt, f.ramp = f.model.limit, t, 0
 		f.grow, f.growAt, f.growN, f.grew = growFirst, t+holdFirst, 0, 0
 	}
@@ -27,6 +32,7 @@ func (f *finder) adopt(t float64, fit fitted) {
 const (
 	rampLeast   = 0.05 // starts a second
 	rampSlowest = 10.0 // s
+	rampGuess   = 2.0  // rooms that came back since the last refusal: one at least, halfway on average
 )
 
 // drainingRamp takes a bucket whose rate is not known: from an empty bucket nothing is lost until it is full again, and
@@ -34,10 +40,11 @@ const (
 func (f *finder) drainingRamp(t, gap float64, sent int, lastRef, s float64, tried bool) {
 	rate := float64(min(max(sent, 1), 20)) / max(gap, 0.05)
 	if tried && !f.rec.announced {
-		rate = 1 / max(0.05, s-lastRef)
+		rate = rampGuess / max(0.05, s-lastRef)
 	}
 	rate = max(rampLeast, rate)
 	f.model = model{kind: bucketModel, rate: rate, limit: max(1, math.Floor(0.75*float64(sent)))}
+	f.gaps = spacing{barred: f.gaps.barred}
 	f.adoptedAt = t
 	f.level, f.levelAt = 1, t
 	f.ramp, f.rampAt, f.rampEach = rate, t, min(rampSlowest, max(0.2, 1.5/rate))
@@ -45,6 +52,12 @@ func (f *finder) drainingRamp(t, gap float64, sent int, lastRef, s float64, trie
 	f.growAt = math.Inf(1)
 	f.next = t
 	f.keep(t, holdFirst)
+}
+
+// average is the rate of all starts since the work began, without a burst: so much is let through whatever the edge is.
+func (f *finder) average() float64 {
+	r := f.rec
+	return max(rateLeast, (float64(len(r.at))-f.model.limit)/max(0.1, f.past.last-r.at[0]))
 }
 
 // leaked is the bucket's level at a time.
@@ -85,6 +98,8 @@ func (f *finder) spend(t float64) {
 	}
 	f.level, f.levelAt = f.leaked(t)+1, t
 	switch {
+	case f.gaps.enforced:
+		f.faster(t)
 	case f.ramp > 0:
 		f.model.rate = min(rateMost, max(f.model.rate, f.ramp*math.Exp2(min(20, (t-f.rampAt)/f.rampEach))))
 	case t >= f.growAt:
@@ -112,8 +127,18 @@ const lateRefusals = 3
 
 // repace brings a bucket's rate and size up to date after a refusal; false: nothing is known to do so with.
 func (f *finder) repace(t, s float64) bool {
+	if f.gaps.enforced {
+		if f.respace(t, s) {
+			return true
+		}
+	} else if f.adoptSpacing(t) {
+		return true
+	}
+	if s <= f.since {
+		return false
+	}
 	acc := f.rec.at[f.rec.after(f.since):f.rec.before(s)]
-	acc = acc[max(0, len(acc)-fitBucket):]
+	since, level := f.since, f.sinceLevel
 	var buf [8]float64
 	refs := buf[:0]
 	last := max(f.since, 0)
@@ -125,6 +150,16 @@ func (f *finder) repace(t, s float64) bool {
 			}
 		}
 	}
+	if len(acc) > fitBucket || !f.rec.whole && since <= 0 {
+		acc = acc[max(0, len(acc)-fitBucket):]
+		// What came before is not there any more: it begins with a refusal, when the bucket was full.
+		for len(refs) > 1 && (since <= acc[0] || refs[0] <= since) {
+			if since = refs[0]; since > acc[0] {
+				acc, level = acc[countUpTo(acc, since):], max(f.model.limit, f.size-0.5)
+			}
+			refs = refs[1:]
+		}
+	}
 	if len(refs) >= lateRefusals && refs[0] == f.firstRef && (f.ramp > 0 || f.grew > 0) {
 		refs = refs[1:] // what others had taken before our first start is not known; it is forgotten once there is more
 	}
@@ -134,7 +169,7 @@ func (f *finder) repace(t, s float64) bool {
 	}
 	estimate := float64(k) / max(1e-3, s-last)
 	was, wasSize, ramping := f.model.rate, f.model.limit, f.ramp > 0
-	if !f.fitRate(acc, refs, estimate) {
+	if !f.fitRate(acc, refs, estimate, since, level) {
 		f.rateMoved(t, s, acc, estimate)
 	} else {
 		f.bucketHold(t)
@@ -154,20 +189,28 @@ func (f *finder) bucketHold(t float64) { f.hold = min(max(2*f.hold, holdFirst), 
 
 // fitRate scans the rates that the record allows and takes the one nearest to what is wanted: the upper tenth after a
 // ramp (optimism costs one refusal, pessimism the rest of the job), else about the present one.
-func (f *finder) fitRate(acc, refs []float64, estimate float64) bool {
-	start, level := acc[0], 0.0
-	if f.since > 0 {
-		start, level = f.since, f.sinceLevel
+func (f *finder) fitRate(acc, refs []float64, estimate, start, level float64) bool {
+	if start <= 0 {
+		start, level = acc[0], 0
 	}
-	type option struct{ spread, rate, size float64 }
 	var options []option
 	least := math.Inf(1)
-	scan(max(0.01, min(estimate, f.model.rate)/3), 3*max(estimate, min(f.model.rate, 8*estimate)), 1.025, ratesSeen(acc, refs, f.model.limit), func(rate float64) {
-		if m := meter(acc, refs, rate, level, start); m.explains() {
-			options = append(options, option{m.spread, rate, m.refused})
+	try := func(rate float64) float64 {
+		m := meter(acc, refs, rate, level, start)
+		if m.explains() {
+			o := optionOf(m, rate)
+			o.size = m.refused
+			options = append(options, o)
 			least = min(least, m.spread)
 		}
-	})
+		return m.off()
+	}
+	closest := scan(max(0.01, min(estimate, f.model.rate)/3), 3*max(estimate, min(f.model.rate, 8*estimate)), 1.025, try)
+	scan(closest/1.025, closest*1.025, 1.002, try)
+	if seen := rateBetween(acc, refs); seen > 0 {
+		scan(seen/1.02, seen*1.02, 1.004, try)
+	}
+	slices.SortFunc(options, func(a, b option) int { return cmp.Compare(a.rate, b.rate) })
 	good := options[:0]
 	for _, o := range options {
 		if o.spread <= least+0.01 {
@@ -198,7 +241,7 @@ func (f *finder) fitRate(acc, refs []float64, estimate float64) bool {
 	if lo, hi := good[0].rate, good[len(good)-1].rate; f.grew == 0 && hi < 2*lo {
 		rate = roundest(lo, hi, rate)
 	}
-	f.model.rate, f.model.limit = rateMargin*rate, max(1, best.size-1.1)
+	f.model.rate, f.model.limit = rateMargin*rate, max(1, best.size-1.1, best.let)
 	if f.size == 0 {
 		f.size = best.size
 	} else {

@@ -121,6 +121,10 @@ func (f *finder) again(s float64) bool {
 // inFlightMoved explains a refusal while only the number in flight is bounded: the number fell or was not exact, unless
 // that was contradicted too often and something else explains the record.
 func (f *finder) inFlightMoved(t, s float64, n int, announced bool) bool {
+	if f.adoptSpacing(t) {
+		f.judged(t, s, n)
+		return true
+	}
 	bad := f.rec.contradictions()
 	if bad >= 2 && len(f.rec.refs) >= 4 {
 		if fit, ok := f.rec.fit(t, -1, f.confirm()); ok && fit.cost < sure && fit.spread < evenly {
@@ -221,6 +225,9 @@ func (f *finder) resume(t, s float64, n int) {
 		}
 	}
 	f.rec.back(lastRef, s)
+	if f.adoptSpacing(t) {
+		return
+	}
 	gap := s - ep.at
 	if f.model.kind == noModel && f.inFlightExplains(t, s, n, worst, lastRef, tried) {
 		return

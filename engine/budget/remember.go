@@ -108,7 +108,6 @@ func (f *finder) remember(now time.Time, l Learned, trust float64, starts []time
 	case windowModel:
 		f.extraAt = t + m.span*max(3, 1000/(quiet*m.limit))
 	case bucketModel:
-		f.size = m.limit + 0.5
 		f.growAt = t + f.hold
 	}
 }
