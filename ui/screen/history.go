@@ -361,3 +361,27 @@ func (p *Picture) runFoot(w int) []string {
 		Right(themes.Text, countIn(run.Totals.Requests, 7)+" requests")
 	return []string{first.String(), second.String()}
 }
+
+// AgainQuestion asks before a run is started again; an unfinished one can go on instead.
+func AgainQuestion(r *storage.Run) *Question {
+	q := &Question{}
+	number := runNumber(r.ID)
+	q.Title = "Run " + number + " again?"
+	q.Lines = []string{
+		name(r.Name) + " via " + name(r.Provider) + ": a new run of the same input with the same settings. It fetches all " + widget.Thousands(r.Tasks) + " tasks anew, and each may cost credits again.",
+	}
+	q.Brief = []string{"All " + widget.Thousands(r.Tasks) + " tasks are fetched anew."}
+	q.Buttons = []string{"Leave it", "Run again"}
+	q.Hint = "a: run again   Esc: leave it"
+	if r.Pending > 0 || r.State != storage.RunFinished {
+		q.Title = number + " is unfinished: resume it?"
+		q.Lines = []string{
+			"Resume: " + widget.Thousands(r.Pending) + " of " + widget.Thousands(r.Tasks) + " tasks are left; what was accepted stays.",
+			"Run again: a new run of the same input fetches everything anew, and each page may cost credits again.",
+		}
+		q.Brief = []string{widget.Thousands(r.Pending) + " of " + widget.Thousands(r.Tasks) + " tasks are left."}
+		q.Buttons = []string{"Leave it", "Resume", "Run again"}
+		q.Hint = "r: resume   a: run again   Esc: leave it"
+	}
+	return q
+}

@@ -268,7 +268,7 @@ func (p *Picture) hint() string {
 		return p.Writing
 	case p.List.Held && p.Data.Frame.Domains.Matched > 0:
 		return "order held while you move"
-	case len(p.List.Tags) > 0:
+	case len(p.List.Tags) > 0 && !p.Tab.OfRows():
 		return widget.Thousands(int64(len(p.List.Tags))) + " tagged: p pauses or resumes them, [ ] change their limits, U clears the tags"
 	}
 	if e := &p.Data.Frame.ETA; e.LeftOut > 0 && p.Data.Frame.Live {

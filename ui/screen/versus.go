@@ -29,6 +29,9 @@ type figure struct {
 	more, less bool
 	// total: it grows with what was fetched, so it is judged between runs of one input that came to their end only.
 	total bool
+	// noise is what a change may be at least and still be the same, where that is more than steady: no row of the runs tells how much
+	// it varies.
+	noise float64
 	// part: of the figure above it, told where there is room.
 	part bool
 }
@@ -62,8 +65,8 @@ var figures = []figure{
 	{label: "busy", of: count(func(r *storage.Run) int64 { return r.Totals.Busy }), show: shownCount, less: true, total: true, part: true},
 	{label: "dead", of: count(func(r *storage.Run) int64 { return r.Dead }), show: shownCount, less: true, total: true},
 	{label: "credits", of: func(m *Measured) float64 { return m.Totals.Credits }, show: amount, less: true, total: true},
-	{label: "p95", of: func(m *Measured) float64 { return m.P95.Seconds() }, show: shownSeconds, less: true},
-	{label: "p50", of: func(m *Measured) float64 { return m.P50.Seconds() }, show: shownSeconds, less: true, part: true},
+	{label: "p95", of: func(m *Measured) float64 { return m.P95.Seconds() }, show: shownSeconds, less: true, noise: .15},
+	{label: "p50", of: func(m *Measured) float64 { return m.P50.Seconds() }, show: shownSeconds, less: true, noise: .15, part: true},
 	{label: "cooldowns", of: count(func(r *storage.Run) int64 { return r.Totals.Cooldowns }), show: shownCount, part: true},
 	{label: "most in flight", of: count(func(r *storage.Run) int64 { return r.Totals.MaxInFlight }), show: shownCount, part: true},
 }
@@ -88,7 +91,7 @@ func verdict(f *figure, newer, older *Measured, alike []storage.Run) (change, wo
 		if math.Abs(by) < .1 {
 			change = fmt.Sprintf("%+.1f%%", by*100)
 		}
-		if math.Abs(by) <= spread(f, alike) {
+		if math.Abs(by) <= max(spread(f, alike), f.noise) {
 			return change, "same"
 		}
 	}

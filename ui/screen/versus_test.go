@@ -42,6 +42,8 @@ func TestVerdicts(t *testing.T) {
 		{"of another input", "requests", run(50, 0, 0, 0, done), other, nil, "-50%", ""},
 		{"a share is judged all the same", "429", run(100, 5, 0, 0, stopped), run(100, 10, 0, 0, done), nil, "-50%", "better"},
 		{"not measured", "per minute", run(0, 0, 100, 0, done), run(0, 0, 100, time.Minute, done), nil, "", ""},
+		{"latency is never that exact", "p95", &Measured{P95: 1100 * time.Millisecond}, &Measured{P95: time.Second}, nil, "+10%", "same"},
+		{"latency that doubled", "p95", &Measured{P95: 2 * time.Second}, &Measured{P95: time.Second}, nil, "+100%", "worse"},
 		{"not judged", "  target", run(0, 30, 0, 0, done), run(0, 10, 0, 0, done), nil, "+200%", ""},
 	} {
 		i := slices.IndexFunc(figures, func(f figure) bool { return f.label == c.figure })
