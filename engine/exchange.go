@@ -71,10 +71,10 @@ func (e *Engine) carryOut(ctx context.Context, c *core.Call) {
 	if call.Kind == provider.Probe {
 		call.Kind = call.For // a probe is asked and read like what it stands for
 	}
-	o := &outcome{call: c}
+	o := &outcome{Replied: core.Replied{Call: c}}
 	req, err := e.provider.Request(call, e.keys[c.Credential])
 	if err != nil {
-		o.reply = provider.Reply{Outcome: provider.Refused, Error: e.redactor.Text(err.Error())}
+		o.Reply = provider.Reply{Outcome: provider.Refused, Error: e.redactor.Text(err.Error())}
 		e.inbox.post(o)
 		return
 	}
@@ -83,9 +83,9 @@ func (e *Engine) carryOut(ctx context.Context, c *core.Call) {
 	if c.Robots != nil {
 		e.followRobots(ctx, call, o)
 	}
-	o.reply = e.provider.Read(call, o.response)
-	o.reply.Error = e.redactor.Text(o.reply.Error)
-	for i := range o.reply.Items {
+	o.Reply = e.provider.Read(call, o.response)
+	o.Reply.Error = e.redactor.Text(o.Reply.Error)
+	for i := range o.Reply.Items {
 		e.judgeItem(o, i, c)
 	}
 	if c.Robots != nil {
@@ -111,22 +111,22 @@ func (e *Engine) documents(c provider.Call) int {
 func (e *Engine) describe(o *outcome) {
 	r := &o.response
 	h := r.Header
-	if o.reply.Told != nil {
-		h = maps.Clone(o.reply.Told)
+	if o.Reply.Told != nil {
+		h = maps.Clone(o.Reply.Told)
 		maps.Copy(h, r.Header)
 	}
 	if h != nil {
 		o.headers = e.redactor.Headers(h)
 	}
-	good := o.call.Robots != nil
-	switch o.reply.Outcome {
+	good := o.Call.Robots != nil
+	switch o.Reply.Outcome {
 	case provider.Accepted, provider.AcceptedRemote, provider.StillRunning, provider.Redirected:
 		good = true
 	}
-	for i := range o.reply.Items {
-		good = good && o.reply.Items[i].Outcome == provider.Accepted
+	for i := range o.Reply.Items {
+		good = good && o.Reply.Items[i].Outcome == provider.Accepted
 	}
-	if len(o.verdicts) == 1 && len(o.reply.Items) == 1 {
+	if len(o.verdicts) == 1 && len(o.Reply.Items) == 1 {
 		o.kind = o.verdicts[0].Kind
 	} else {
 		o.kind = record.Kind(provider.Page{Body: r.Body, ContentType: r.Header.Get("Content-Type"), Header: r.Header})
@@ -138,29 +138,29 @@ func (e *Engine) describe(o *outcome) {
 
 // judgeItem validates a page and normalises a redirect.
 func (e *Engine) judgeItem(o *outcome, i int, c *core.Call) {
-	item := &o.reply.Items[i]
+	item := &o.Reply.Items[i]
 	item.Error = e.redactor.Text(item.Error)
 	switch {
 	case c.Robots != nil || c.LookupID != 0:
 	case item.Outcome == provider.Accepted && item.Page != nil:
 		v := e.judge.Page(*item.Page)
 		if o.verdicts == nil {
-			o.verdicts = make([]record.Verdict, len(o.reply.Items))
+			o.verdicts = make([]record.Verdict, len(o.Reply.Items))
 		}
 		o.verdicts[i] = v
 		if v.Outcome != provider.Accepted {
 			item.Outcome, item.Layer, item.Error = v.Outcome, provider.LayerTarget, e.redactor.Text(v.Why)
 			if e.cfg.Provider == Direct {
-				o.reply.Outcome, o.reply.Layer, o.reply.Error = item.Outcome, item.Layer, item.Error
+				o.Reply.Outcome, o.Reply.Layer, o.Reply.Error = item.Outcome, item.Layer, item.Error
 			}
 		}
 	case item.Outcome == provider.Accepted && item.Part == "":
-		e.judgeParts(o.reply.Items, item)
+		e.judgeParts(o.Reply.Items, item)
 	case item.Outcome == provider.Redirected:
 		u, err := source.Normalise(item.Location)
 		if err != nil {
 			item.Outcome, item.Layer, item.Error = provider.Failed, provider.LayerTarget, "it redirects to an address that cannot be followed: "+err.Error()
-			o.reply.Outcome, o.reply.Layer, o.reply.Error = item.Outcome, item.Layer, item.Error
+			o.Reply.Outcome, o.Reply.Layer, o.Reply.Error = item.Outcome, item.Layer, item.Error
 			return
 		}
 		item.Location = u.String
@@ -210,7 +210,7 @@ func (e *Engine) followRobots(ctx context.Context, call provider.Call, o *outcom
 
 // readRobots turns the answer into rules, unless it says to come back later: 429, 5xx and faults leave them unknown.
 func (e *Engine) readRobots(o *outcome) {
-	switch o.reply.Outcome {
+	switch o.Reply.Outcome {
 	case provider.Limited, provider.Busy, provider.Transport, provider.Failed:
 		if o.response.Status < 300 || o.response.Status > 499 || o.response.Status == 429 || o.response.Fault != provider.NoFault {
 			return

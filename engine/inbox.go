@@ -47,9 +47,8 @@ type (
 
 	// outcome is a call's end, with everything that is kept of it.
 	outcome struct {
-		call     *core.Call
+		core.Replied
 		response provider.Response
-		reply    provider.Reply
 		verdicts []record.Verdict // by item
 		robots   *robots
 		hops     int64 // further requests that a lookup's redirects took

@@ -153,7 +153,7 @@ func (l *loop) keep(now time.Time, a core.Action) {
 	c := a.Call
 	b.calls = append(b.calls, c)
 	o := l.current
-	if o != nil && o.call != c {
+	if o != nil && o.Call != c {
 		o = nil
 	}
 	for i := range a.Settled {
@@ -192,7 +192,7 @@ func (l *loop) keepJob(a core.Action) {
 
 // attempt builds the record of an exchange for one task; with s nil, of an exchange that served none.
 func (l *loop) attempt(o *outcome, s *core.Settled) storage.Attempt {
-	c, r, reply := o.call, &o.response, &o.reply
+	c, r, reply := o.Call, &o.response, &o.Reply
 	a := storage.Attempt{
 		Number: c.Number, Domain: c.Domain, Provider: l.provider.Name(), Credential: c.Credential, Kind: string(c.Kind),
 		Exchange: l.exchangeID(c), StartedAt: c.Sent, Elapsed: r.Elapsed, Outcome: string(reply.Outcome), Layer: string(reply.Layer),
@@ -273,8 +273,8 @@ func fillSignal(a *storage.Attempt, s limits.Signal) {
 // told of the whole, and stands with the first.
 func (l *loop) results(all []storage.Result, now time.Time, o *outcome, s *core.Settled) []storage.Result {
 	first := true
-	for i := range o.reply.Items {
-		item := &o.reply.Items[i]
+	for i := range o.Reply.Items {
+		item := &o.Reply.Items[i]
 		if item.Task != s.Task.ID || item.Outcome != provider.Accepted {
 			continue
 		}
@@ -282,7 +282,7 @@ func (l *loop) results(all []storage.Result, now time.Time, o *outcome, s *core.
 		case item.Part != "":
 			r := l.result(o, s, i)
 			if first && s.Item >= 0 {
-				r.Credits = o.reply.Items[s.Item].Credits
+				r.Credits = o.Reply.Items[s.Item].Credits
 			}
 			first = false
 			all = append(all, r)
@@ -295,10 +295,10 @@ func (l *loop) results(all []storage.Result, now time.Time, o *outcome, s *core.
 
 // result builds a result from one item.
 func (l *loop) result(o *outcome, s *core.Settled, index int) storage.Result {
-	item := &o.reply.Items[index]
+	item := &o.Reply.Items[index]
 	res := storage.Result{Task: s.Task.ID, Page: item.Part, FetchedAt: o.response.Received, Elapsed: o.response.Elapsed, Attempts: s.Task.Attempts, Credits: item.Credits}
-	if len(o.reply.Items) == 1 && res.Credits == 0 {
-		res.Credits = o.reply.Credits
+	if len(o.Reply.Items) == 1 && res.Credits == 0 {
+		res.Credits = o.Reply.Credits
 	}
 	if p := item.Page; p != nil {
 		res.FinalURL, res.ContentType, res.Body = p.FinalURL, p.ContentType, p.Body

@@ -265,16 +265,16 @@ func (l *loop) send(c *core.Call) {
 
 // replied gives the core what a call brought.
 func (l *loop) replied(o *outcome) {
-	delete(l.flight, o.call.ID)
+	delete(l.flight, o.Call.ID)
 	l.current = o
 	defer func() { l.current = nil }()
 	l.bytes += o.response.Bytes
 	l.batch.totals.Bytes += o.response.Bytes
 	l.batch.totals.Requests += o.hops
 	if o.robots != nil {
-		l.step(core.RobotsRead{Call: o.call, Rules: o.robots.rules, Delay: o.robots.delay})
+		l.step(core.RobotsRead{Call: o.Call, Rules: o.robots.rules, Delay: o.robots.delay})
 	}
-	l.step(&core.Replied{Call: o.call, Reply: o.reply})
+	l.step(&o.Replied)
 }
 
 // committed tells the core what is on disk.
@@ -310,7 +310,7 @@ func (l *loop) giveUp(err error) {
 // lookupDone answers whoever waits for a document: with its response, or with why it was given up.
 func (l *loop) lookupDone(a core.Action) {
 	r := provider.Response{Fault: provider.FaultCancelled, Error: a.Event.Text}
-	if l.current != nil && l.current.call == a.Call {
+	if l.current != nil && l.current.Call == a.Call {
 		r = l.current.response
 	}
 	l.answered(a.Call.LookupID, r)

@@ -290,23 +290,23 @@ func learnedWords(b *budget.Budget) string {
 
 // tallyReply counts an answer for the charts and keeps what the screens say of it.
 func (l *loop) tallyReply(o *outcome, settled []core.Settled) {
-	c := o.call
+	c := o.Call
 	latency := o.response.Elapsed
 	if c.Job != nil || o.response.Fault != provider.NoFault {
 		latency = 0
 	}
 	d := c.Domain
 	if len(settled) == 0 {
-		l.tally.Count(view.Answer{Domain: d, Outcome: string(o.reply.Outcome), Layer: string(o.reply.Layer), Latency: latency})
+		l.tally.Count(view.Answer{Domain: d, Outcome: string(o.Reply.Outcome), Layer: string(o.Reply.Layer), Latency: latency})
 	}
 	for i := range settled {
 		s := &settled[i]
 		if i > 0 && s.Item < 0 {
 			continue // one answer, of which each task of the batch was told
 		}
-		a := view.Answer{Domain: s.Task.Domain, Outcome: string(o.reply.Outcome), Layer: string(o.reply.Layer), Retry: s.State == core.Pending || s.State == core.Delayed}
-		if s.Item >= 0 && s.Item < len(o.reply.Items) {
-			a.Outcome, a.Layer = string(o.reply.Items[s.Item].Outcome), string(o.reply.Items[s.Item].Layer)
+		a := view.Answer{Domain: s.Task.Domain, Outcome: string(o.Reply.Outcome), Layer: string(o.Reply.Layer), Retry: s.State == core.Pending || s.State == core.Delayed}
+		if s.Item >= 0 && s.Item < len(o.Reply.Items) {
+			a.Outcome, a.Layer = string(o.Reply.Items[s.Item].Outcome), string(o.Reply.Items[s.Item].Layer)
 		}
 		if i == 0 {
 			a.Latency = latency
@@ -323,16 +323,16 @@ func (l *loop) tallyReply(o *outcome, settled []core.Settled) {
 
 // noteAnswer keeps the domain's last answer and its limit headers.
 func (l *loop) noteAnswer(o *outcome) {
-	d := l.m.Domain(o.call.Domain)
+	d := l.m.Domain(o.Call.Domain)
 	if d == nil {
 		return
 	}
 	log := &d.Log
-	log.Last = frontier.Answer{At: time.Now(), Outcome: string(o.reply.Outcome), Status: o.response.Status, Elapsed: o.response.Elapsed}
-	if len(o.reply.Items) > 0 {
-		log.Last.Outcome = string(o.reply.Items[0].Outcome)
+	log.Last = frontier.Answer{At: time.Now(), Outcome: string(o.Reply.Outcome), Status: o.response.Status, Elapsed: o.response.Elapsed}
+	if len(o.Reply.Items) > 0 {
+		log.Last.Outcome = string(o.Reply.Items[0].Outcome)
 	}
-	sig := &o.reply.Signal
+	sig := &o.Reply.Signal
 	if sig.Limit.OK || sig.Remaining.OK || sig.Wait.OK {
 		told := frontier.Told{}
 		if log.Told != nil {

@@ -33,6 +33,7 @@ func (l *loop) refill(wants []core.Want) {
 			case <-ctx.Done():
 			}
 		}
+		ev.Tasks = make([]core.Waiting, 0, len(tasks))
 		for _, t := range tasks {
 			if records := l.reuse(ctx, now, t); records > 0 {
 				ev.Reused = append(ev.Reused, core.Reused{Domain: t.Domain, ID: t.ID, Priority: t.Priority, Created: t.CreatedAt, Records: records})

@@ -21,6 +21,9 @@ const (
 	pendingBelow = pendingColumns + ` AND priority < ? ORDER BY priority DESC, id LIMIT ?`
 )
 
+// pendingRoom is for how many tasks room is made before it is known how many there are.
+const pendingRoom = 256
+
 // refills reads waiting tasks. It keeps one of the reading connections with its statements prepared from the first read on:
 // preparing them costs as much as they do, and a run at full speed reads some hundred times a second.
 type refills struct {
@@ -82,6 +85,11 @@ func (s *Store) Pending(ctx context.Context, run int64, wants []Want) ([]Task, e
 }
 
 func (r *refills) read(ctx context.Context, run int64, wants []Want) (all []Task, err error) {
+	most := 0
+	for i := range wants {
+		most += wants[i].N
+	}
+	all = make([]Task, 0, min(most, pendingRoom))
 	for _, w := range wants {
 		if err := ctx.Err(); err != nil {
 			return nil, err

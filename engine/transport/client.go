@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ const (
 	dialTimeout = 15 * time.Second
 	// userAgent is sent when a request names none.
 	userAgent = "scrapetop"
+	// acceptEncoding is sent likewise: what readBody undoes.
+	acceptEncoding = "gzip"
 )
 
 // Config says how a Client behaves. The zero Config is valid.
@@ -218,21 +221,30 @@ func newRequest(ctx context.Context, r provider.Request) (*http.Request, error) 
 	if u.Hostname() == "" {
 		return nil, errors.New("the address names no host")
 	}
-	// Names are added and taken away here, the values of one are never changed: they may be shared.
-	if r.Header != nil {
-		req.Header = maps.Clone(r.Header)
-	}
-	if host := req.Header.Get("Host"); host != "" {
-		req.Host = host
-		req.Header.Del("Host")
-	}
-	if req.Header.Get("User-Agent") == "" {
-		req.Header.Set("User-Agent", userAgent)
-	}
-	if req.Header.Get("Accept-Encoding") == "" {
-		req.Header.Set("Accept-Encoding", "gzip")
-	}
+	req.Host = cmp.Or(r.Header.Get("Host"), req.Host)
+	req.Header = sentHeader(r.Header)
 	return req, nil
+}
+
+// sentHeader is what is sent of a request's header: without a Host, which stands elsewhere, and with what no request lacks.
+// The given one is never changed and may be the one that is returned.
+func sentHeader(h http.Header) http.Header {
+	host, agent, encoding := h["Host"] != nil, h.Get("User-Agent") != "", h.Get("Accept-Encoding") != ""
+	if !host && agent && encoding {
+		return h
+	}
+	h = maps.Clone(h)
+	if h == nil {
+		h = http.Header{}
+	}
+	delete(h, "Host")
+	if !agent {
+		h.Set("User-Agent", userAgent)
+	}
+	if !encoding {
+		h.Set("Accept-Encoding", acceptEncoding)
+	}
+	return h
 }
 
 // progress is what the client trace tells of an exchange.

@@ -34,6 +34,7 @@ func New(o Options) provider.Provider {
 	abroad := http.Header{}
 	abroad.Set("User-Agent", o.UserAgent)
 	abroad.Set("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+	abroad.Set("Accept-Encoding", "gzip")
 	home := abroad.Clone()
 	for name, values := range o.Header.Clone() {
 		home[http.CanonicalHeaderKey(name)] = values
@@ -45,12 +46,14 @@ type direct struct {
 	home, abroad http.Header // of requests to a task's own host, and to any other; never changed
 }
 
+var waitFields = []string{"retry_after"}
+
 func (direct) Name() string { return "direct" }
 
 func (direct) Facts() provider.Facts { return provider.Facts{Timeout: 30 * time.Second} }
 
 func (direct) Profile() limits.Profile {
-	return limits.Profile{Name: "direct", RoomyReset: true, WaitFields: []string{"retry_after"}}
+	return limits.Profile{Name: "direct", RoomyReset: true, WaitFields: waitFields}
 }
 
 // Request is a GET of the first target's URL. It fails when there is none or it is no absolute http or https URL.
