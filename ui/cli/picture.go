@@ -35,7 +35,7 @@ type picture struct {
 type cells struct{ w, h int }
 
 // pictured are the keys that lead to each screen from where the dashboard opens.
-var pictured = map[string]string{"overview": "", "domains": "2", "help": "?"}
+var pictured = map[string]string{"overview": "", "domains": "2", "tasks": "3/prices\n" + strings.Repeat("j", 12), "help": "?"}
 
 // pictureSeed makes a picture drawn again show the same world; only what the clock moved differs.
 const pictureSeed = 7
@@ -61,7 +61,7 @@ func (a *app) pictureCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.Var(newParsed(&p.keys, "NAME", "overview", parseScreen), "screen", "overview, domains or help")
+	f.Var(newParsed(&p.keys, "NAME", "overview", parseScreen), "screen", "overview, domains, tasks or help")
 	f.Var(newParsed(&p.size, "WxH", "120x36", parseCells), "size", "cells of the terminal")
 	f.Var(newParsed(&p.after, "D", "25s", parsePositiveSpan), "after", "how long the demo runs first")
 	f.StringVarP(&p.output, "output", "o", "", "`FILE` to write (default stdout)")
@@ -99,7 +99,7 @@ func (a *app) draw(ctx context.Context, d drive, p picture) error {
 	s := a.sit(ctx, eng, d)
 	s.lookFor(p.after)
 	lines, err := dashboard.Still(eng, dashboard.Options{
-		Theme: a.globals.theme, Themes: a.themes(), NoColor: a.globals.noColor, ASCII: a.globals.ascii, Now: a.world.now, Getenv: bestTerminal,
+		Theme: a.globals.theme, Themes: a.themes(), NoColor: a.globals.noColor, ASCII: a.globals.ascii, Now: a.world.now, Getenv: bestTerminal, Rows: rowsOf{d.store},
 	}, p.size.w, p.size.h, p.keys)
 	eng.Do(engine.Command{Verb: engine.Abandon})
 	if _, ended := s.wait(); ended != nil {

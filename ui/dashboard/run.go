@@ -44,14 +44,18 @@ func Run(ctx context.Context, source Source, opt Options) error {
 	return err
 }
 
-// Still draws one picture of source as a terminal of w by h cells shows it after typed was typed, without a terminal: what
-// screen.SVG makes a picture file of. It returns h lines of w cells, or the panic that drawing met.
+// Still draws one picture of source as a terminal of w by h cells shows it after typed was typed (a line end is Enter),
+// without a terminal: what screen.SVG makes a picture file of. It returns h lines of w cells, or the panic that drawing met.
 func Still(source Source, opt Options, w, h int, typed string) ([]string, error) {
 	m := New(source, opt)
 	m.tick = func(int, time.Duration) tea.Cmd { return nil }
-	m.Update(tea.WindowSizeMsg{Width: w, Height: h})
+	m.heedStill(tea.WindowSizeMsg{Width: w, Height: h})
 	for _, r := range typed {
-		m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
+		key := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}}
+		if r == '\n' {
+			key = tea.KeyMsg{Type: tea.KeyEnter}
+		}
+		m.heedStill(key)
 	}
 	m.toast = toast{}
 	m.changed()
@@ -60,6 +64,27 @@ func Still(source Source, opt Options, w, h int, typed string) ([]string, error)
 		return nil, err
 	}
 	return strings.Split(view, "\n"), nil
+}
+
+// heedStill takes a message without a program around: the rows that it asks for are read and taken at once.
+func (m *Model) heedStill(msg tea.Msg) {
+	_, cmd := m.Update(msg)
+	if cmd == nil {
+		return
+	}
+	switch said := cmd().(type) {
+	case rowsMsg:
+		m.heedStill(said)
+	case tea.BatchMsg:
+		for _, cmd := range said {
+			if cmd == nil {
+				continue
+			}
+			if rows, ok := cmd().(rowsMsg); ok {
+				m.heedStill(rows)
+			}
+		}
+	}
 }
 
 // run drives a model's program on any reader and writer. started, when not nil, is told the program before it runs.
