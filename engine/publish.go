@@ -162,10 +162,14 @@ func (l *loop) budgetRows(now time.Time) []view.BudgetRow {
 		}
 		rows = append(rows, row)
 	}
+	sortBudgets(rows)
+	return rows
+}
+
+func sortBudgets(rows []view.BudgetRow) {
 	sort.SliceStable(rows, func(i, j int) bool {
 		return rows[i].Scope < rows[j].Scope || rows[i].Scope == rows[j].Scope && rows[i].Key < rows[j].Key
 	})
-	return rows
 }
 
 func byLayer(r core.Refused) view.ByLayer {

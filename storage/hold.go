@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"database/sql"
+	"slices"
 	"time"
 )
 
@@ -56,6 +57,14 @@ func (s *Store) Cooldowns(ctx context.Context) ([]Cooldown, error) {
 func (s *Store) Events(ctx context.Context, run int64, after int64, limit int) ([]Event, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT id, at, level, scope, key, text, task FROM event WHERE (run = ?1 OR ?1 = 0) AND id > ?2 ORDER BY id LIMIT ?3`, run, after, limit)
 	return collect(s, rows, err, scanEvent)
+}
+
+// NewestEvents returns the newest events of a run beyond the one with the id after, at most limit, in their order.
+func (s *Store) NewestEvents(ctx context.Context, run, after int64, limit int) ([]Event, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT id, at, level, scope, key, text, task FROM event WHERE run = ? AND id > ? ORDER BY id DESC LIMIT ?`, run, after, limit)
+	events, err := collect(s, rows, err, scanEvent)
+	slices.Reverse(events)
+	return events, err
 }
 
 // LastEvent is the id of a run's newest event, zero: it has none.
