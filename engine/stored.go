@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"sync"
@@ -24,6 +26,8 @@ const (
 // driving, whose progress it follows. It never fetches. Its methods may be called from any goroutine.
 type Stored struct {
 	store *storage.Store
+	write func(context.Context) (*storage.Store, error)
+	asked chan Command
 	model *view.Model
 	ended sync.WaitGroup
 	stop  context.CancelFunc
@@ -40,15 +44,16 @@ type Stored struct {
 	fault   string
 }
 
-// Watch opens a run of the database for looking. Close ends it.
-func Watch(ctx context.Context, store *storage.Store, run int64) (*Stored, error) {
+// Watch opens a run of the database for looking. Close ends it. write opens the same database for writing; it is called for
+// each pause that somebody asks for, and what it opens is closed again.
+func Watch(ctx context.Context, store *storage.Store, run int64, write func(context.Context) (*storage.Store, error)) (*Stored, error) {
 	r, err := store.Run(ctx, run)
 	if err != nil {
 		return nil, err
 	}
 	t := &r.Totals
 	s := &Stored{
-		store: store, run: r, domains: map[string]view.DomainInput{},
+		store: store, write: write, asked: make(chan Command, 64), run: r, domains: map[string]view.DomainInput{},
 		model: view.New(view.Options{Limited: view.ByLayer{Account: t.Account, Rate: t.Rate, Pending: t.PendingJobs, Target: t.Target, Busy: t.Busy}}),
 	}
 	if err := s.look(ctx, time.Now(), false); err != nil {
@@ -68,8 +73,31 @@ func (s *Stored) Close() {
 // Frame answers a screen's question from what was read last. It never waits for the database.
 func (s *Stored) Frame(q view.Query) *view.Frame { return s.model.Frame(q) }
 
-// Do takes no command: nothing is driven here.
-func (s *Stored) Do(Command) {}
+// Do carries out Pause and Resume: they are written to the database, where the process that drives the run finds them within a
+// second. Every other command needs that process.
+func (s *Stored) Do(c Command) {
+	if c.Verb != Pause && c.Verb != Resume {
+		return
+	}
+	select {
+	case s.asked <- c:
+	default: // somebody leans on the key: the screen says that it is not confirmed
+	}
+}
+
+// hold writes a pause, or its end.
+func (s *Stored) hold(ctx context.Context, c Command) error {
+	st, err := s.write(ctx)
+	if err != nil {
+		return err
+	}
+	if c.Verb == Pause {
+		err = st.SetPause(ctx, storage.Pause{Scope: c.Scope, Key: c.Key, Cause: "user", Source: "dashboard"})
+	} else {
+		_, err = st.ClearPause(ctx, c.Scope, c.Key)
+	}
+	return errors.Join(err, st.Close())
+}
 
 func (s *Stored) follow(ctx context.Context) {
 	next := time.NewTimer(0)
@@ -78,6 +106,10 @@ func (s *Stored) follow(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case c := <-s.asked:
+			if err := s.hold(ctx, c); err != nil && ctx.Err() == nil {
+				s.failed(fmt.Errorf("%s %s %s: %w", c.Verb, c.Scope, c.Key, err))
+			}
 		case <-next.C:
 		}
 		if err := s.look(ctx, time.Now(), true); err != nil && ctx.Err() == nil {
@@ -87,14 +119,14 @@ func (s *Stored) follow(ctx context.Context) {
 	}
 }
 
-// failed says once what keeps the database from being read; it is tried again.
+// failed says once what is wrong with the database. Reading is tried again.
 func (s *Stored) failed(err error) {
 	if s.fault == err.Error() {
 		return
 	}
 	s.fault = err.Error()
 	d := s.delta(time.Now())
-	d.Alerts = []view.Alert{{At: d.At, Level: "error", Text: "the run cannot be read: " + s.fault, Do: "it is tried again every second"}}
+	d.Alerts = []view.Alert{{At: d.At, Level: "error", Text: "the database: " + s.fault}}
 	s.model.Update(d)
 }
 

@@ -46,25 +46,28 @@ func TestStoredFollowsARunDrivenElsewhere(t *testing.T) {
 		}
 		s := &site{seen: map[string]int{}, took: time.Second}
 		d := driveOn(t, st, Config{DomainMaxInFlight: 2}, s, append(urls("a.test", 60), urls("b.test", 20)...), func(e *Engine) {
-			if watch, err = Watch(ctx, other, e.run.ID); err != nil {
+			if watch, err = Watch(ctx, other, e.run.ID, func(ctx context.Context) (*storage.Store, error) {
+				return storage.Open(ctx, path, storage.Options{Fast: true})
+			}); err != nil {
 				t.Fatal(err)
 			}
 			if f := watch.Frame(view.Query{}); !f.Live || f.Counts.Tasks != 80 || f.Run.Provider != "direct" {
 				t.Errorf("%+v", f)
 			}
-			until("half of it is done", func(f *view.Frame) bool { return f.Counts.Accepted >= 20 && f.Counts.Accepted < 80 && f.AcceptedPerMin > 0 })
+			until("half of it is done", func(f *view.Frame) bool {
+				return f.Counts.Accepted >= 20 && f.Counts.Accepted < 80 && f.AcceptedPerMin > 0
+			})
 			until("its domains are counted", func(*view.Frame) bool { return domain("a.test").Queue > 0 && domain("a.test").State == view.StateRun })
-			if err := st.SetPause(ctx, storage.Pause{Scope: "domain", Key: "a.test", Cause: "user", Source: "test"}); err != nil {
-				t.Error(err)
-			}
+			watch.Do(Command{Verb: Pause, Scope: "domain", Key: "a.test"})
 			until("the pause is seen", func(*view.Frame) bool { return domain("a.test").State == view.StatePause })
-			if _, err := st.ClearPause(ctx, "domain", "a.test"); err != nil {
-				t.Error(err)
-			}
-			until("nor its end", func(*view.Frame) bool { return domain("a.test").State != view.StatePause })
+			until("it is obeyed", func(*view.Frame) bool { return domain("a.test").InFlight == 0 })
+			watch.Do(Command{Verb: Resume, Scope: "domain", Key: "a.test"})
+			until("its end is seen", func(*view.Frame) bool { return domain("a.test").State != view.StatePause })
 		})
 		until("it is over", func(f *view.Frame) bool { return !f.Live && f.Run.State == "finished" })
-		until("all of it", func(*view.Frame) bool { return domain("a.test").Accepted == 60 && domain("b.test").State == view.StateDone })
+		until("all of it", func(*view.Frame) bool {
+			return domain("a.test").Accepted == 60 && domain("b.test").State == view.StateDone
+		})
 		if f := watch.Frame(view.Query{}); f.Counts.Accepted != d.summary.Accepted || f.Counts.Requests != d.summary.Requests || f.Domains.Total != 2 || len(f.Events) == 0 {
 			t.Errorf("%+v", f)
 		}
@@ -78,7 +81,7 @@ func TestStoredOfNoRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	if s, err := Watch(t.Context(), st, 7); s != nil || err == nil {
+	if s, err := Watch(t.Context(), st, 7, nil); s != nil || err == nil {
 		t.Errorf("%v, %v", s, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"dev.scrapetop/engine"
 	"dev.scrapetop/engine/view"
+	"dev.scrapetop/storage"
 	"dev.scrapetop/ui/dashboard"
 	draw "dev.scrapetop/ui/screen" // the tests have a screen of their own
 )
@@ -40,8 +41,20 @@ func (a *app) look(ctx context.Context) error {
 	defer keys()
 	var chosen dashboard.Again
 	opt.Rows, opt.Exporter, opt.Again = rowsOf{st}, exporter{st}, func(again dashboard.Again) { chosen = again }
-	if _, err := st.Latest(ctx); err == nil {
-		opt.Open = draw.History
+	var source dashboard.Source = idle{}
+	switch run, err := st.Latest(ctx); {
+	case err == nil:
+		watch, err := engine.Watch(ctx, st, run.ID, func(ctx context.Context) (*storage.Store, error) { return a.openStore(ctx, false) })
+		if err != nil {
+			return broken("run %d: %w", run.ID, err)
+		}
+		defer watch.Close()
+		source, opt.Watching, opt.Ended = watch, true, func() bool { return true }
+		if run.State != storage.RunRunning && run.State != storage.RunDraining {
+			opt.Open = draw.History
+		}
+	case !errors.Is(err, storage.ErrNoRun):
+		return broken("read the runs: %w", err)
 	}
 	signals, release := a.world.signals()
 	defer release()
@@ -56,7 +69,7 @@ func (a *app) look(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	if err := shownAs(dashboard.Run(ctx, idle{}, opt)); err != nil || chosen.Run == 0 {
+	if err := shownAs(dashboard.Run(ctx, source, opt)); err != nil || chosen.Run == 0 {
 		return err
 	}
 	return &goesOn{chosen}

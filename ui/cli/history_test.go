@@ -171,7 +171,7 @@ func TestRunAgainFromTheHistory(t *testing.T) {
 	}
 	s := newScreen(t)
 	done := s.start(make(chan os.Signal, 1))
-	s.until("STOPPED")
+	s.until("the last ones by number")
 	s.press("a")
 	s.until("is unfinished: resume it?")
 	s.press("a")

@@ -15,6 +15,12 @@ func (m *Model) disabled(action keys.Action) string {
 	if m.looked != nil && action == keys.PauseRun {
 		return "this run is only looked at: 1 goes back"
 	}
+	if m.opt.Watching && !over {
+		switch action {
+		case keys.LimitDown, keys.LimitUp, keys.EndCooldown, keys.Probe, keys.PauseRun, keys.Requeue, keys.RequeueAll:
+			return "another process drives the run: only a pause reaches it from here"
+		}
+	}
 	if m.list.OnBudgets(m.data, m.tab) {
 		// Their pane has rows of its own.
 		none = false

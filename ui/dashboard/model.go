@@ -52,6 +52,8 @@ type Options struct {
 	Memory string
 	// Tell says a line when the terminal is the shell's again; nil: nobody listens.
 	Tell func(line string)
+	// Watching: the run is not driven here, so that of all acts only pauses reach whoever drives it.
+	Watching bool
 	// Open is the screen that is shown first, whichever was left; the zero one: the one that was left.
 	Open screen.Tab
 	// Rows reads what is too much for a frame; nil: the screens of rows stay empty.
@@ -379,7 +381,7 @@ func (m *Model) picture() *screen.Picture {
 	browse := m.browse
 	p := &screen.Picture{
 		Look: m.look, Data: m.data, W: m.w, H: m.h, Now: m.clock(), Tab: m.tab, List: &list, Browse: &browse, Shown: m.shownRows, Range: m.chart,
-		ChartTop: m.chartTop, Frozen: m.frozenAt, Alerts: m.unread(), Message: m.message(), Looking: m.looked != nil,
+		ChartTop: m.chartTop, Frozen: m.frozenAt, Alerts: m.unread(), Message: m.message(), Looking: m.looked != nil, Watching: m.opt.Watching,
 		Over: m.over, Resume: m.opt.Resume,
 	}
 	if !m.frozenAt.IsZero() {

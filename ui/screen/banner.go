@@ -42,6 +42,8 @@ func (p *Picture) banner() (string, themes.Role) {
 		return text + ". P: resume", themes.Pause
 	case f.Live && f.Run.State == "no key":
 		return p.keyless(), themes.Bad
+	case p.Watching && f.Live:
+		return g.State("idle").Glyph + " another process drives this run; a pause reaches it from here too", themes.Text
 	case !f.Live && f.Run.ID != 0:
 		return p.ended()
 	}

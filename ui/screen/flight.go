@@ -84,6 +84,9 @@ func (p *Picture) noDomains() string {
 	case p.Data.Frame.Run.Loading:
 		return "reading the input"
 	}
+	if p.Data.Frame.Counts.Tasks > 0 && !p.Data.Frame.Live {
+		return "they are being counted" // of a run that is read from the database
+	}
 	return "no domains yet"
 }
 

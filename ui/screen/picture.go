@@ -94,6 +94,8 @@ type Picture struct {
 	Footer func(width int) string
 	// Writing is how far an export came that is written in the background; empty: none is.
 	Writing string
+	// Watching: another process drives the run that Data is about.
+	Watching bool
 	// Looking: Data is about a run that is only looked at, and nobody drives here.
 	Looking bool
 	// Resume is the command that goes on with the run once it ended unfinished; empty: nothing of it is kept.
