@@ -1,8 +1,10 @@
 // Command keypress measures how long the dashboard takes from a key to the screen while the engine runs flat out: the
 // binary runs in a terminal of its own against a target in another process on loopback, the cursor is moved up and down,
-// and the clock stops when the marked row on the screen is another one.
+// and the clock stops when the marked row on the screen is another one. With -tasks it opens the dashboard on the database of a
+// run of so many tasks instead, and measures how long each screen takes to open and to follow a key.
 //
 //	go build -o /tmp/scrapetop . && go run ./.ci/keypress -most 100ms /tmp/scrapetop
+//	go run ./.ci/keypress -tasks 1000000 /tmp/scrapetop
 package main
 
 import (
@@ -17,15 +19,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/creack/pty"
 )
 
 func main() {
@@ -35,6 +33,7 @@ func main() {
 	pages := flag.Int("pages", 10000, "pages of each host")
 	inFlight := flag.Int("in-flight", 64, "ceiling in flight")
 	most := flag.Duration("most", 0, "fail when the 95th percentile is above this")
+	tasks := flag.Int("tasks", 0, "measure on the database of a run of so many tasks")
 	flag.Parse()
 	if *target {
 		serve(*hosts)
@@ -43,6 +42,13 @@ func main() {
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "keypress: name the binary to measure")
 		os.Exit(2)
+	}
+	if *tasks > 0 {
+		if err := browse(flag.Arg(0), *tasks); err != nil {
+			fmt.Fprintln(os.Stderr, "keypress:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	if err := measure(flag.Arg(0), *presses, *hosts, *pages, *inFlight, *most); err != nil {
 		fmt.Fprintln(os.Stderr, "keypress:", err)
@@ -138,24 +144,16 @@ func measure(binary string, presses, hosts, pages, inFlight int, most time.Durat
 	if err := write(input, port, hosts, pages); err != nil {
 		return err
 	}
-	cmd := exec.Command(binary, "run", input, "--db", filepath.Join(dir, "keypress.db"), "--robots", "off",
-		"--max-in-flight", strconv.Itoa(inFlight))
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "XDG_CONFIG_HOME="+dir, "SSH_CONNECTION=")
-	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 36, Cols: 120})
+	s, stop, err := show(dir, binary, "run", input, "--db", filepath.Join(dir, "keypress.db"), "--robots", "off", "--max-in-flight", strconv.Itoa(inFlight))
 	if err != nil {
 		return err
 	}
-	s := watch(terminal)
-	defer func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		terminal.Close()
-	}()
+	defer stop()
 	if err := s.press("2"); err != nil {
 		return err
 	}
-	if _, err := s.other("", 20*time.Second); err != nil {
+	_, was, err := s.await(mark, "", 20*time.Second)
+	if err != nil {
 		return err
 	}
 	time.Sleep(5 * time.Second) // the engine opens its ceilings
@@ -171,13 +169,12 @@ func measure(binary string, presses, hosts, pages, inFlight int, most time.Durat
 		if i%2 == 1 {
 			key = "k"
 		}
-		was := s.marked()
 		at := time.Now()
 		if err := s.press(key); err != nil {
 			return err
 		}
-		seen, err := s.other(was, 5*time.Second)
-		if err != nil {
+		var seen time.Time
+		if seen, was, err = s.await(mark, was, 5*time.Second); err != nil {
 			return fmt.Errorf("press %d: %w", i+1, err)
 		}
 		took = append(took, seen.Sub(at))
@@ -211,93 +208,4 @@ func write(path, port string, hosts, pages int) error {
 		}
 	}
 	return os.WriteFile(path, b.Bytes(), 0o600)
-}
-
-// screen follows which row is marked.
-type screen struct {
-	terminal *os.File
-	bytes    atomic.Int64
-	news     chan struct{} // filled when row or the end changed
-
-	mu    sync.Mutex
-	row   string
-	at    time.Time
-	ended error
-}
-
-var (
-	control = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
-	mark    = regexp.MustCompile(`▶[^\n▶]*?(127\.78\.0\.[0-9]+) `)
-)
-
-func watch(terminal *os.File) *screen {
-	s := &screen{terminal: terminal, news: make(chan struct{}, 1)}
-	go func() {
-		buf := make([]byte, 64<<10)
-		var rest []byte
-		for {
-			n, err := terminal.Read(buf)
-			now := time.Now()
-			s.bytes.Add(int64(n))
-			rest = append(rest, buf[:n]...)
-			text := control.ReplaceAll(rest, nil)
-			if found := mark.FindAllSubmatch(text, -1); found != nil {
-				s.note(string(found[len(found)-1][1]), now, nil)
-				rest = rest[:0]
-			} else if len(rest) > 32<<10 {
-				rest = append(rest[:0], rest[len(rest)-1024:]...)
-			}
-			if err != nil {
-				s.note("", now, err)
-				return
-			}
-		}
-	}()
-	return s
-}
-
-func (s *screen) note(row string, at time.Time, ended error) {
-	s.mu.Lock()
-	if ended != nil {
-		s.ended = ended
-	} else if row != s.row {
-		s.row, s.at = row, at
-	}
-	s.mu.Unlock()
-	select {
-	case s.news <- struct{}{}:
-	default:
-	}
-}
-
-func (s *screen) press(key string) error {
-	_, err := io.WriteString(s.terminal, key)
-	return err
-}
-
-func (s *screen) marked() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.row
-}
-
-// other waits until another row than was is marked, and tells since when.
-func (s *screen) other(was string, most time.Duration) (time.Time, error) {
-	late := time.After(most)
-	for {
-		s.mu.Lock()
-		row, at, ended := s.row, s.at, s.ended
-		s.mu.Unlock()
-		switch {
-		case row != was:
-			return at, nil
-		case ended != nil:
-			return at, fmt.Errorf("the program ended: %w", ended)
-		}
-		select {
-		case <-s.news:
-		case <-late:
-			return at, fmt.Errorf("the marked row is still %q after %v", was, most)
-		}
-	}
 }
