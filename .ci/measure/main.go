@@ -11,6 +11,11 @@
 // With -realtime it runs the lists in real time, of 8 and of 60 s, and writes their tables to .ci/realtime.md.
 //
 //	go run ./.ci/measure -realtime      about three minutes
+//
+// With -crash it kills the program at 200 instants behind each provider and writes what that cost to .ci/crash.md, unless it
+// cost anything that it must not cost. It needs strace.
+//
+//	go run ./.ci/measure -crash         five to ten minutes; it says how long it took
 package main
 
 import (
@@ -50,9 +55,12 @@ var runs = []struct{ what, command string }{
 func main() {
 	benchmarks := flag.Bool("benchmarks", false, "run the benchmarks and write "+benchmarksTable)
 	realtime := flag.Bool("realtime", false, "run the lists in real time and write "+realtimeTable)
+	crash := flag.Bool("crash", false, "run the crash laboratory in full and write "+crashTable)
 	flag.Parse()
 	run := measure
 	switch {
+	case *crash:
+		run = killed
 	case *benchmarks:
 		run = benchmark
 	case *realtime:
@@ -109,6 +117,28 @@ func lists(dir string) error {
 		fmt.Fprintf(b, "%s\n", out)
 	}
 	return os.WriteFile(realtimeTable, b.Bytes(), 0o644)
+}
+
+const (
+	crashTable   = ".ci/crash.md"
+	crashCommand = "go run ./.ci/crash -binary BINARY -kills 200"
+)
+
+// killed runs the crash laboratory.
+func killed(dir string) error {
+	binary, b, err := build(dir, "Killed and resumed", "go run ./.ci/measure -crash")
+	if err != nil {
+		return err
+	}
+	args := strings.Fields(strings.ReplaceAll(crashCommand, "BINARY", binary))
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", crashCommand, err, out)
+	}
+	fmt.Fprintf(b, "`%s`: the compiled program killed at 200 drawn instants behind each provider, a part of them as power cuts, and\nresumed until its run is done; judged by the simulator's own counters, a journal of every request and the file. Every second\nrun forbids that an unanswered submit is made again. A kill may have met several things at once.\n\n%s", crashCommand, out)
+	return os.WriteFile(crashTable, b.Bytes(), 0o644)
 }
 
 func measure(dir string) error {
