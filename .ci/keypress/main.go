@@ -1,10 +1,12 @@
 // Command keypress measures how long the dashboard takes from a key to the screen while the engine runs flat out: the
 // binary runs in a terminal of its own against a target in another process on loopback, the cursor is moved up and down,
 // and the clock stops when the marked row on the screen is another one. With -tasks it opens the dashboard on the database of a
-// run of so many tasks instead, and measures how long each screen takes to open and to follow a key.
+// run of so many tasks instead, and measures how long each screen takes to open and to follow a key. With -pairs it compares the processor time of a run at a fixed
+// pace with that of the same run headless.
 //
 //	go build -o /tmp/scrapetop . && go run ./.ci/keypress -most 100ms /tmp/scrapetop
 //	go run ./.ci/keypress -tasks 1000000 /tmp/scrapetop
+//	go run ./.ci/keypress -pairs 7 /tmp/scrapetop
 package main
 
 import (
@@ -34,6 +36,7 @@ func main() {
 	inFlight := flag.Int("in-flight", 64, "ceiling in flight")
 	most := flag.Duration("most", 0, "fail when the 95th percentile is above this")
 	tasks := flag.Int("tasks", 0, "measure on the database of a run of so many tasks")
+	pairs := flag.Int("pairs", 0, "compare the processor time with that of a headless run, in so many pairs")
 	flag.Parse()
 	if *target {
 		serve(*hosts)
@@ -43,14 +46,14 @@ func main() {
 		fmt.Fprintln(os.Stderr, "keypress: name the binary to measure")
 		os.Exit(2)
 	}
-	if *tasks > 0 {
-		if err := browse(flag.Arg(0), *tasks); err != nil {
-			fmt.Fprintln(os.Stderr, "keypress:", err)
-			os.Exit(1)
-		}
-		return
+	run := func(binary string) error { return measure(binary, *presses, *hosts, *pages, *inFlight, *most) }
+	switch {
+	case *tasks > 0:
+		run = func(binary string) error { return browse(binary, *tasks) }
+	case *pairs > 0:
+		run = func(binary string) error { return overhead(binary, *pairs, *hosts) }
 	}
-	if err := measure(flag.Arg(0), *presses, *hosts, *pages, *inFlight, *most); err != nil {
+	if err := run(flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "keypress:", err)
 		os.Exit(1)
 	}

@@ -26,8 +26,9 @@ type screen struct {
 }
 
 var (
-	control = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
-	mark    = regexp.MustCompile(`▶[^\n▶]*?(127\.78\.0\.[0-9]+) `)
+	control  = regexp.MustCompile(`\x1b\[[0-9;?]*[A-Za-z]`)
+	finished = regexp.MustCompile(`(FINISHED|DONE)`)
+	mark     = regexp.MustCompile(`▶[^\n▶]*?(127\.78\.0\.[0-9]+) `)
 )
 
 // remembered is the most text that is kept: some whole screens.
@@ -35,6 +36,15 @@ const remembered = 64 << 10
 
 // show starts the program in a terminal of its own, with a folder for what it keeps; stop ends it.
 func show(dir, binary string, args ...string) (s *screen, stop func(), err error) {
+	s, cmd, err := open(dir, binary, args...)
+	return s, func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+		s.terminal.Close()
+	}, err
+}
+
+func open(dir, binary string, args ...string) (*screen, *exec.Cmd, error) {
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "XDG_CONFIG_HOME="+dir, "XDG_STATE_HOME="+dir, "SSH_CONNECTION=")
@@ -42,13 +52,9 @@ func show(dir, binary string, args ...string) (s *screen, stop func(), err error
 	if err != nil {
 		return nil, nil, err
 	}
-	s = &screen{terminal: terminal, news: make(chan struct{}, 1)}
+	s := &screen{terminal: terminal, news: make(chan struct{}, 1)}
 	go s.read()
-	return s, func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-		terminal.Close()
-	}, nil
+	return s, cmd, nil
 }
 
 func (s *screen) read() {
