@@ -130,8 +130,12 @@ func (l *loop) returnFlying() {
 			l.batch.dirty = true
 		}
 		for _, t := range f.call.Tasks {
-			if f.marked && f.call.Job == nil && !t.Lookup {
-				l.batch.tasks = append(l.batch.tasks, change(t, storage.TaskPending))
+			state := storage.TaskPending
+			if t.Cancelled {
+				state = storage.TaskCancelled
+			}
+			if (f.marked || t.Cancelled) && f.call.Job == nil && !t.Lookup {
+				l.batch.tasks = append(l.batch.tasks, change(t, state))
 				l.batch.dirty = true
 			}
 		}

@@ -70,8 +70,9 @@ type loop struct {
 type flying struct {
 	call   *core.Call
 	since  time.Time
-	marked bool // its tasks are written as in flight
-	sent   bool // its bytes may have left
+	marked bool               // its tasks are written as in flight
+	sent   bool               // its bytes may have left
+	cancel context.CancelFunc // breaks it off; nil before it is sent
 }
 
 func newLoop(e *Engine) *loop {
@@ -123,8 +124,10 @@ func (l *loop) handle(m any) {
 		l.committed(m)
 	case fed:
 		l.fed(m)
-	case requeued:
-		l.requeued(m)
+	case lending:
+		l.lend(m)
+	case returned:
+		l.returned(m)
 	case skipped:
 		l.skips += m.n
 		l.batch.totals.Skipped += m.n
@@ -243,6 +246,10 @@ func (l *loop) act(now time.Time, a core.Action) {
 	case core.Unpriced:
 		l.batch.unseen = append(l.batch.unseen, storage.Unseen{Tenant: a.Tenant, Tasks: a.Unpriced})
 		l.batch.dirty = true
+	case core.CallOff:
+		if f := l.flight[a.Call.ID]; f != nil && f.cancel != nil {
+			f.cancel()
+		}
 	case core.Settle:
 		id := a.Exchange
 		if a.Call != nil {
@@ -257,10 +264,11 @@ func (l *loop) act(now time.Time, a core.Action) {
 
 // send has a call carried out.
 func (l *loop) send(c *core.Call) {
+	ctx, cancel := context.WithCancel(l.ctx)
 	if f := l.flight[c.ID]; f != nil {
-		f.sent = true
+		f.sent, f.cancel = true, cancel
 	}
-	l.call(c)
+	l.call(errand{ctx, cancel, c})
 }
 
 // replied gives the core what a call brought.
@@ -381,6 +389,8 @@ func (l *loop) hearRest() (more int64) {
 		case fed:
 			l.picture.tasks += m.Added
 			more += m.Added
+		case returned:
+			more += m.waiting()
 		case core.Refilled:
 			l.picture.cached += int64(len(m.Reused))
 			more -= int64(len(m.Reused))

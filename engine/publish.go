@@ -123,7 +123,8 @@ func (l *loop) runRow(now time.Time) view.Run {
 func (l *loop) counts() view.Counts {
 	c, p := l.m.Counts(), &l.picture
 	return view.Counts{
-		Tasks: p.tasks, Pending: c.Pending, Delayed: c.Delayed, InFlight: c.InFlight, Remote: c.Remote, RemoteDone: c.RemoteDone, Accepted: c.Accepted, Dead: c.Dead,
+		Tasks: p.tasks, Pending: c.Pending, Delayed: c.Delayed, InFlight: c.InFlight, Remote: c.Remote, RemoteDone: c.RemoteDone, Accepted: c.Accepted,
+		Dead: c.Dead, Cancelled: c.Cancelled,
 		Records: p.records, Cached: p.cached, Invalid: p.invalid, Duplicates: p.duplicates, Skipped: p.skipped + l.skips,
 		Requests: c.Requests + l.Engine.run.Totals.Requests, Retries: c.Retries + l.Engine.run.Totals.Retries,
 		Attempts: c.Attempts + l.Engine.run.Attempts, Held: c.Held, Credits: c.Credits + l.Engine.run.Totals.Credits,
@@ -380,6 +381,8 @@ func (l *loop) count(c *core.Call) {
 			l.ages.remove(s.Task.Created)
 		case core.Dead:
 			l.tally.Bury(s.Task.Domain)
+			l.ages.remove(s.Task.Created)
+		case core.Cancelled:
 			l.ages.remove(s.Task.Created)
 		}
 	}

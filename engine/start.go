@@ -11,7 +11,6 @@ import (
 
 	"dev.scrapetop/engine/budget"
 	"dev.scrapetop/engine/core"
-	"dev.scrapetop/engine/frontier"
 	"dev.scrapetop/storage"
 )
 
@@ -42,7 +41,8 @@ func (l *loop) start(ctx context.Context) error {
 	cfg.Recall = memory.recall
 	l.m = core.New(cfg)
 	l.picture.begin(l.Engine.run)
-	l.m.Resume(l.Engine.run.Accepted, l.Engine.run.Dead)
+	run := &l.Engine.run
+	l.m.Resume(run.Accepted, run.Dead, run.Tasks-run.Accepted-run.Dead-run.Pending)
 	l.written = l.m.Counts()
 	l.unseen, err = l.readUnseen(ctx, rec.Unknown)
 	if err == nil {
@@ -263,19 +263,6 @@ func (l *loop) searchFor(now time.Time, in storage.Intent, tasks []storage.Task)
 	}
 	l.batch.dirty = true
 	l.step(ev)
-}
-
-// taskOf turns a stored task into one the core schedules.
-func (l *loop) taskOf(now time.Time, t storage.Task) frontier.Task {
-	f := frontier.Task{
-		ID: t.ID, URL: t.URL, Own: t.URL, Home: t.Domain, Domain: t.Domain, Tenant: t.Tenant, Priority: t.Priority, Tries: t.Tries,
-		Attempts: t.Attempts, Invalids: t.Invalids, Hops: t.Hops, Created: monotonic(now, t.CreatedAt), FirstTry: monotonic(now, t.FirstTryAt),
-		Unknowns: t.Unknowns,
-	}
-	if t.HopURL != "" {
-		f.Hop, f.URL = true, t.HopURL
-	}
-	return f
 }
 
 // coreConfig is what the core is made with.

@@ -27,18 +27,13 @@ func (s *Store) Requeue(ctx context.Context, run int64, f RequeueFilter) (int64,
 		if err != nil {
 			return err
 		}
-		n, err = execCount(conn, `UPDATE task SET state = 'pending', tries = 0, invalids = 0, unknowns = 0, first_try_at = NULL, not_before = NULL,
-				reason = NULL, error = NULL, hop_url = NULL, hops = 0, updated_at = ?1
-			WHERE run = ?2 AND state = 'dead' AND (?3 = '' OR reason = ?3) AND (?4 = '' OR domain = ?4) AND (?5 = 0 OR id = ?5)`,
-			ms(time.Now()), run, f.Reason, f.Domain, f.Task)
+		n, err = execCount(conn, `UPDATE task SET state = 'pending', not_before = NULL, `+anew+`
+			WHERE run = ?4 AND state = 'dead' AND (?1 = '' OR reason = ?1) AND (?2 = '' OR domain = ?2) AND (?5 = 0 OR id = ?5)`,
+			f.Reason, f.Domain, ms(time.Now()), run, f.Task)
 		if err != nil || n == 0 {
 			return err
 		}
-		if _, err = execCount(conn, `UPDATE total SET dead = dead - ? WHERE run = ?`, n, run); err != nil {
-			return err
-		}
-		_, err = execCount(conn, `UPDATE run SET state = 'stopped', reason = NULL WHERE id = ? AND state IN ('finished', 'failed', 'stopped')`, run)
-		return err
+		return unburied(conn, run, n)
 	})
 	return n, err
 }

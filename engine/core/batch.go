@@ -98,6 +98,10 @@ func (m *Machine) split(c *Call) {
 		t.Attempts++
 		m.counts.Attempts++
 		m.counts.InFlight--
+		if t.Cancelled {
+			c.settle = append(c.settle, Settled{Task: t, Item: -1, Number: t.Attempts, State: Cancelled, Decision: cancelledByUser})
+			continue
+		}
 		m.counts.Pending++
 		c.settle = append(c.settle, Settled{Task: t, Item: -1, Number: t.Attempts, State: Pending, Decision: "the batch was refused as a whole: asked for alone"})
 		m.front.Return(m.home(t), t)

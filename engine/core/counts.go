@@ -9,10 +9,10 @@ import (
 	"dev.scrapetop/engine/provider"
 )
 
-// Counts are the machine's counters. Accepted and Dead move when their rows are committed.
+// Counts are the machine's counters. Accepted, Dead and Cancelled move when their rows are committed.
 type Counts struct {
-	Pending, Delayed, InFlight, Remote, Accepted, Dead int64
-	RemoteDone                                         int64 // of Remote: ended at the platform, in jobs that go on
+	Pending, Delayed, InFlight, Remote, Accepted, Dead, Cancelled int64
+	RemoteDone                                                    int64 // of Remote: ended at the platform, in jobs that go on
 
 	Requests, Retries, Attempts, Cooldowns, Probes int64
 	Refused
@@ -122,7 +122,9 @@ func (m *Machine) Spent() (requests int64, credits float64) {
 }
 
 // Resume takes over what the run had ended before a restart.
-func (m *Machine) Resume(accepted, dead int64) { m.counts.Accepted, m.counts.Dead = accepted, dead }
+func (m *Machine) Resume(accepted, dead, cancelled int64) {
+	m.counts.Accepted, m.counts.Dead, m.counts.Cancelled = accepted, dead, cancelled
+}
 
 // logAnswer keeps what the screens say of a domain's last answer.
 func (m *Machine) logAnswer(now time.Time, d *frontier.Domain, item *provider.Item) {

@@ -37,7 +37,7 @@ func (m *Machine) ending(now time.Time) {
 		return
 	}
 	if m.drain != nil {
-		quiet := len(m.calls) == 0 && !m.jobsGoOn() && m.searches == 0 && m.storing == 0
+		quiet := len(m.calls) == 0 && !m.jobsGoOn() && m.searches == 0 && m.storing == 0 && len(m.lent) == 0
 		switch {
 		case quiet && m.inputOver && m.left() <= 0 && len(m.jobs) == 0:
 			m.end("finished", "") // it was asked to stop when there was nothing more to do
@@ -48,7 +48,7 @@ func (m *Machine) ending(now time.Time) {
 		}
 		return
 	}
-	if len(m.calls) > 0 || m.storing > 0 || m.refills > 0 || m.full {
+	if len(m.calls) > 0 || m.storing > 0 || m.refills > 0 || len(m.lent) > 0 || m.full {
 		m.idleFrom = time.Time{}
 		return
 	}

@@ -104,6 +104,27 @@ type Asked struct {
 	Limit int
 }
 
+// Lent tells of stored tasks that a person's act is about to change: until Returned none of them starts or is read, except those
+// that are at work (AtWork). Cancel: these are not tried again.
+type Lent struct {
+	Tasks  []int64
+	Cancel bool
+}
+
+// Returned ends a Lent for the tasks that were lent: what the act changed is stored.
+type Returned struct {
+	Tasks   []int64
+	Changes []Change
+	Next    []frontier.Task // waiting ones, to be tried before the others of their domains
+}
+
+// Change is a task whose row an act has changed. Pending stands for every state that waits.
+type Change struct {
+	Task     int64
+	Domain   string
+	From, To State
+}
+
 // LookupAsked wants a document fetched with the manners of direct.
 type LookupAsked struct {
 	ID     int64 // chosen by the asker, unique among lookups
@@ -152,6 +173,7 @@ const (
 	LookupDone               // a lookup's call ended for good; Event.Text: it was given up for that, nothing was sent
 	Keep                     // keep the remote job
 	Unpriced                 // Tasks of Tenant may have cost something that no answer told
+	CallOff                  // break Call off: its task was cancelled
 	Settle                   // the intent of a submit that was searched for is settled: Exchange, or of Call
 	Ended                    // the run is over
 )
@@ -196,6 +218,8 @@ const (
 	Remote   State = "remote"
 	Accepted State = "accepted"
 	Dead     State = "dead"
+
+	Cancelled State = "cancelled"
 )
 
 // CoolChange is a cooldown to keep; Until zero clears it.
@@ -258,14 +282,15 @@ type Call struct {
 	Job      *Job
 	Worst    float64 // credits reserved
 
-	health   bool          // it asks for the credential's free slots
-	owed     bool          // polls are set aside for what it may become
-	search   *search       // it looks for a submit without an answer
-	searched bool          // it is one, and whoever looks for it refers to it
-	backoff  time.Duration // of its tasks that go back together
-	slots    slots
-	one      [1]provider.Target
-	oneTask  [1]*frontier.Task
-	onePlace [1]place
-	settle   []Settled
+	calledOff bool          // its task was cancelled while it was under way
+	health    bool          // it asks for the credential's free slots
+	owed      bool          // polls are set aside for what it may become
+	search    *search       // it looks for a submit without an answer
+	searched  bool          // it is one, and whoever looks for it refers to it
+	backoff   time.Duration // of its tasks that go back together
+	slots     slots
+	one       [1]provider.Target
+	oneTask   [1]*frontier.Task
+	onePlace  [1]place
+	settle    []Settled
 }

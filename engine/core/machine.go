@@ -71,6 +71,7 @@ type Machine struct {
 	barren       []*frontier.Domain // of which everything that is stored is held
 	frees        int                // how often a tenant was held no longer
 	holdsChanged bool               // which tenants are held is to be looked at again
+	lent         map[int64]*loan
 	ended        map[int64]struct{} // tasks whose end was stored while a refill was under way
 	paused       map[budgetKey]bool
 	lookups      map[int64]*frontier.Task
@@ -128,6 +129,7 @@ func New(cfg Config) *Machine {
 		tasks:      map[int64]*frontier.Task{},
 		calls:      map[uint64]*Call{},
 		jobs:       map[string]*Job{},
+		lent:       map[int64]*loan{},
 		ended:      map[int64]struct{}{},
 		paused:     map[budgetKey]bool{},
 		refused:    map[*budget.Budget]Refused{},
@@ -222,6 +224,10 @@ func (m *Machine) Step(now time.Time, ev Event) []Action {
 		m.slotHeld(ev)
 	case Asked:
 		m.asked(now, ev)
+	case Lent:
+		m.lend(ev)
+	case Returned:
+		m.returned(ev)
 	case LookupAsked:
 		m.lookupAsked(now, ev)
 	case InputEnded:
@@ -282,7 +288,9 @@ func (m *Machine) wake(now time.Time) {
 			m.wakeAt = time.Time{}
 			m.unparkLanes()
 		case frontier.WakeTask:
-			m.undelay(w.Of.(*frontier.Task))
+			if t := w.Of.(*frontier.Task); t.Until.Equal(w.At) { // else it was lent to an act meanwhile
+				m.undelay(t)
+			}
 		case frontier.WakeJob:
 			j := w.Of.(*Job)
 			if !j.Done && j.capped.IsZero() && !j.polling && !j.due && !j.Next.After(now) {
@@ -347,6 +355,7 @@ func (m *Machine) undelay(t *frontier.Task) {
 	if t.Queue == nil {
 		return
 	}
+	t.Until = time.Time{}
 	d := t.Queue.Domain
 	d.Log.Delayed--
 	if !t.Lookup {

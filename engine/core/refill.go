@@ -91,6 +91,12 @@ func (m *Machine) refilled(now time.Time, ev Refilled) {
 		if _, done := m.ended[w.ID]; done {
 			continue
 		}
+		if l := m.lent[w.ID]; l != nil {
+			l.in = d
+			d.Read.Held++
+			d.Skipped = true
+			continue
+		}
 		if m.passOver(w) {
 			d.Read.Held++
 			d.Skipped = true

@@ -33,6 +33,8 @@ func (m *Machine) replied(now time.Time, r *Replied) {
 		m.searched(now, c, &r.Reply)
 	case c.health:
 		m.healthReplied(now, c, &r.Reply)
+	case c.calledOff && r.Reply.Outcome == provider.Transport:
+		m.calledOff(c, &r.Reply)
 	default:
 		m.taskReplied(now, c, &r.Reply)
 	}

@@ -37,6 +37,8 @@ func (m *Machine) settle(now time.Time, c *Call, index int, t *frontier.Task, it
 	case item.Outcome == provider.Accepted:
 		s.State = Accepted
 		s.Decision = "accepted"
+	case t.Cancelled:
+		s.State, s.Decision = Cancelled, cancelledByUser
 	case item.Outcome == provider.Redirected:
 		m.hop(now, t, item, &s, d)
 	case d.Dead != "":
@@ -120,6 +122,7 @@ func (m *Machine) retryLater(now time.Time, c *Call, t *frontier.Task, s *Settle
 // delay puts a task into the heap; it returns to d's queue when it wakes.
 func (m *Machine) delay(d *frontier.Domain, t *frontier.Task, at time.Time) {
 	m.front.Assign(d, t)
+	t.Until = at
 	d.Log.Delayed++
 	m.wakes.Set(at, frontier.WakeTask, t)
 	m.mark(d)
@@ -148,22 +151,13 @@ func (m *Machine) hop(now time.Time, t *frontier.Task, item *provider.Item, s *S
 
 // dropFor gives a task up before it is sent.
 func (m *Machine) dropFor(now time.Time, t *frontier.Task, reason, why string) {
-	c := m.newCall()
-	c.Kind = ""
 	if t.Lookup {
-		m.lookupEnded(t, c, why)
+		m.lookupEnded(t, m.newCall(), why)
 		return
 	}
-	m.counts.Pending--
-	c.oneTask[0] = t
-	c.Tasks = c.oneTask[:]
-	c.settle = append(c.settle, Settled{Task: t, Item: -1, Number: t.Attempts, State: Dead, Reason: reason, Error: why, Decision: "dead letter: " + reason})
-	d := m.front.Domain(t.Domain)
-	d.Log.Dead++
-	m.mark(d)
+	m.front.Domain(t.Domain).Log.Dead++
 	m.tell("error", budget.Domain, t.Domain, "dead letter: "+reason+": "+why, t.ID)
-	m.storing++
-	m.do(Action{Do: Store, Call: c, Settled: c.settle})
+	m.endUnsent(t, Settled{State: Dead, Reason: reason, Error: why, Decision: "dead letter: " + reason})
 }
 
 // stored moves the counters of what was committed.
@@ -180,6 +174,8 @@ func (m *Machine) stored(c *Call) {
 			}
 		case Dead:
 			m.counts.Dead++
+		case Cancelled:
+			m.counts.Cancelled++
 		default:
 			continue
 		}
@@ -235,6 +231,6 @@ func (m *Machine) notSent(now time.Time, c *Call) {
 		if t.Attempts == 0 {
 			t.FirstTry = time.Time{}
 		}
-		m.front.Return(m.home(t), t)
+		m.back(t)
 	}
 }

@@ -40,7 +40,7 @@ func (s *storm) check() {
 			s.fail("%s is %d", name, n)
 		}
 	}
-	if sum := c.Pending + c.Delayed + c.InFlight + c.Remote + c.Accepted + c.Dead + s.unacked; sum != s.total {
+	if sum := c.Pending + c.Delayed + c.InFlight + c.Remote + c.Accepted + c.Dead + c.Cancelled + s.unacked; sum != s.total {
 		s.fail("the tasks sum up to %d of %d: %+v, %d not acknowledged", sum, s.total, c, s.unacked)
 	}
 	s.checkSlots()

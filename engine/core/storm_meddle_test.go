@@ -39,7 +39,7 @@ func (s *storm) restart() {
 	spent := s.m.spend
 	s.m = New(s.cfg)
 	s.full = false
-	var accepted, dead int64
+	var accepted, dead, cancelled int64
 	by := map[string]int64{}
 	searched := map[int64]bool{}
 	for _, tasks := range s.intents {
@@ -56,11 +56,13 @@ func (s *storm) restart() {
 			accepted++
 		case Dead:
 			dead++
+		case Cancelled:
+			cancelled++
 		case Pending, Delayed:
 			by[r.task.Domain]++
 		}
 	}
-	s.m.Resume(accepted, dead)
+	s.m.Resume(accepted, dead, cancelled)
 	for tenant, x := range spent {
 		s.m.ResumeSpent(tenant, x.requests, x.credits, 0)
 	}
@@ -73,14 +75,14 @@ func (s *storm) restart() {
 	}
 	slices.Sort(names)
 	whole := s.total
-	s.total = accepted + dead
+	s.total = accepted + dead + cancelled
 	for _, id := range names {
 		j := jobs[id]
 		ev := JobKept{Job: j.ID, Credential: j.Credential, Submitted: j.Submitted, Expires: j.Expires, Next: j.Next}
 		for _, t := range j.Tasks {
 			if r := s.rows[t.ID]; r.state == Remote {
 				task := r.task
-				task.Queue = nil
+				task.Queue, task.Cancelled = nil, false
 				ev.Tasks = append(ev.Tasks, task)
 				remote[t.ID] = true
 			}
@@ -128,7 +130,7 @@ func (s *storm) searchAgain() {
 		for _, task := range intents[id] {
 			if r := s.rows[task]; r.state == InFlight {
 				t := r.task
-				t.Queue = nil
+				t.Queue, t.Cancelled = nil, false
 				ev.Tasks = append(ev.Tasks, t)
 			}
 		}
@@ -142,7 +144,9 @@ func (s *storm) searchAgain() {
 
 // meddle is what people, clocks and disks do meanwhile.
 func (s *storm) meddle() {
-	switch s.rng.IntN(12) {
+	switch s.rng.IntN(15) {
+	case 12, 13, 14:
+		s.handle(s.rng.IntN(4))
 	case 0:
 		s.step(Asked{Verb: "pause", Scope: budget.Domain, Key: s.domains[s.rng.IntN(len(s.domains))]})
 		s.held = true
@@ -211,4 +215,51 @@ func (s *storm) release() {
 		s.full = false
 		s.step(Backpressure{})
 	}
+}
+
+// handle is a person's act on some tasks, as the engine carries it out: they are lent, their rows are changed when what was stored
+// before is on disk, and they are returned.
+func (s *storm) handle(act int) {
+	var ids []int64
+	for range 1 + s.rng.IntN(8) {
+		ids = append(ids, 1+s.rng.Int64N(int64(len(s.rows))))
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	s.step(Lent{Tasks: ids, Cancel: act == 0})
+	ids = slices.DeleteFunc(ids, s.m.AtWork)
+	s.at(10*ms, func() {
+		r := Returned{Tasks: ids}
+		for _, id := range ids {
+			row := s.rows[id]
+			waits := row.state == Pending || row.state == Delayed
+			if s.m.AtWork(id) {
+				s.fail("task %d is lent and in memory", id)
+			}
+			change := Change{Task: id, Domain: row.task.Domain, From: Pending}
+			switch {
+			case act == 0 && (waits || row.state == Dead):
+				if row.state == Dead {
+					change.From = Dead
+				}
+				change.To, row.state = Cancelled, Cancelled
+			case act == 1 && waits:
+				row.state, row.notBefore = Pending, time.Time{}
+				t := row.task
+				t.Queue, t.Alone, t.Until = nil, false, time.Time{}
+				r.Next = append(r.Next, t)
+				continue
+			case act == 2 && row.state == Dead:
+				change.From, change.To, row.state, row.notBefore = Dead, Pending, Delayed, s.now.Add(time.Duration(s.rng.IntN(3))*time.Second)
+				row.task.Tries, row.task.FirstTry, row.task.Unknowns, row.task.Invalids = 0, time.Time{}, 0, 0
+				row.task.Hop, row.task.Hops, row.task.URL = false, 0, row.task.Own
+			case act == 3 && waits && row.task.Tries == 0:
+				change.To, row.state = Dead, Dead
+			default:
+				continue
+			}
+			r.Changes = append(r.Changes, change)
+		}
+		s.at(5*ms, func() { s.step(r) })
+	})
 }

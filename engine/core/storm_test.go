@@ -122,6 +122,14 @@ func (s *storm) act(a Action) {
 			}
 		}
 		s.answer(c)
+	case CallOff:
+		c, id := a.Call, a.Call.ID
+		s.at(time.Duration(s.rng.IntN(20))*ms, func() {
+			if c.ID == id && s.sends[c] {
+				delete(s.sends, c)
+				s.step(&Replied{Call: c, Reply: provider.Reply{Outcome: provider.Transport, Error: "abandoned"}})
+			}
+		})
 	case Store:
 		s.store(a)
 	case Settle:
@@ -170,7 +178,7 @@ func (s *storm) read(w Want) (all []Waiting) {
 	})
 	for _, r := range found[:min(len(found), w.N)] {
 		t := r.task
-		t.Queue, t.Alone = nil, false
+		t.Queue, t.Alone, t.Until = nil, false, time.Time{}
 		all = append(all, Waiting{Task: t, NotBefore: r.notBefore})
 	}
 	return all
@@ -184,12 +192,12 @@ func (s *storm) store(a Action) {
 	}
 	for _, x := range a.Settled {
 		r := s.rows[x.Task.ID]
-		if x.Item >= 0 || x.State != Dead || x.Number != r.number {
+		if x.Item >= 0 || x.State != Dead && x.State != Cancelled || x.Number != r.number {
 			if x.Number != r.number+1 {
 				s.fail("task %d: attempt %d follows %d (%s)", x.Task.ID, x.Number, r.number, x.Decision)
 			}
 		}
-		if r.state == Accepted || r.state == Dead {
+		if r.state == Accepted || r.state == Dead || r.state == Cancelled {
 			s.fail("task %d ended twice: %s then %s", x.Task.ID, r.state, x.State)
 		}
 		if x.Task.Tries > s.cfg.MaxAttempts || x.Task.Tries < r.task.Tries || x.Task.Tries > r.task.Tries+1 {
@@ -199,13 +207,13 @@ func (s *storm) store(a Action) {
 			s.fail("task %d was submitted %d times without an answer", x.Task.ID, x.Task.Unknowns)
 		}
 		r.task, r.state, r.notBefore, r.number = *x.Task, x.State, x.NotBefore, x.Number
-		if x.State == Accepted || x.State == Dead {
+		if x.State == Accepted || x.State == Dead || x.State == Cancelled {
 			s.unacked++
 		}
 	}
 	s.at(time.Duration(s.rng.IntN(4))*ms, func() {
 		for _, x := range c.Ends() {
-			if x.State == Accepted || x.State == Dead {
+			if x.State == Accepted || x.State == Dead || x.State == Cancelled {
 				s.unacked--
 			}
 		}
@@ -304,7 +312,7 @@ func TestStorm(t *testing.T) {
 					s.fail("ended %+v with lookups %v", *s.end, s.looked)
 				}
 				for id, r := range s.rows {
-					if capped := s.cfg.Tenants != nil && r.task.Tenant == "a"; r.state != Accepted && r.state != Dead && !stopped && !capped {
+					if capped := s.cfg.Tenants != nil && r.task.Tenant == "a"; r.state != Accepted && r.state != Dead && r.state != Cancelled && !stopped && !capped {
 						s.fail("ended %+v with task %d of %q %s\n%s", *s.end, id, r.task.Tenant, r.state, s.describe())
 					}
 				}

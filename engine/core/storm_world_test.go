@@ -16,7 +16,11 @@ func (s *storm) answer(c *Call) {
 	if s.rng.IntN(30) == 0 {
 		took = 20 * time.Second
 	}
+	id := c.ID
 	s.at(took, func() {
+		if c.ID != id || !s.sends[c] {
+			return // it was called off
+		}
 		delete(s.sends, c)
 		r := s.reply(c)
 		if c.Robots != nil && r.Outcome == provider.Accepted {

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"slices"
 	"time"
 
 	"dev.scrapetop/engine/budget"
@@ -24,7 +25,10 @@ type Task struct {
 	Created  time.Time
 	FirstTry time.Time // zero before the first
 	Alone    bool      // never part of a batch: one with it was refused as a whole
-	Lookup   bool      // not a stored task: a document that the engine needs (a sitemap)
+	Until    time.Time // its own backoff's end, while it waits for that
+	// Cancelled: a person called it off while it was in flight. It is not tried again; an answer that is accepted still counts.
+	Cancelled bool
+	Lookup    bool // not a stored task: a document that the engine needs (a sitemap)
 
 	Queue *Queue // where it waits or will return to; nil while it is not placed
 }
@@ -68,6 +72,20 @@ func (q *Queue) Pop() *Task {
 		q.tasks, q.head = q.tasks[:n], 0
 	}
 	return t
+}
+
+// Remove takes a task out, wherever it stands; false: it is not there.
+func (q *Queue) Remove(t *Task) bool {
+	at := slices.Index(q.tasks[q.head:], t)
+	if at < 0 {
+		return false
+	}
+	q.tasks = slices.Delete(q.tasks, q.head+at, q.head+at+1)
+	q.Domain.InHand--
+	if q.head == len(q.tasks) {
+		q.tasks, q.head = q.tasks[:0], 0
+	}
+	return true
 }
 
 func (q *Queue) pushBack(t *Task) {

@@ -89,33 +89,28 @@ func taskQuery(ask screen.Ask) storage.TaskQuery {
 	return q
 }
 
-// lettersOf puts dead letters back in the queue of a run that is driven, or was.
-type lettersOf struct {
-	rowsOf
-	eng *engine.Engine
-}
-
-// Requeue puts back these letters.
-func (l lettersOf) Requeue(ctx context.Context, letters []engine.DeadLetter) (int64, error) {
-	return l.eng.Requeue(ctx, letters)
+// taskActs change single tasks of a run that is driven, or was.
+type taskActs struct {
+	*engine.Engine
+	rows rowsOf
 }
 
 // RequeueAll puts back the letters of a group, in steps, so that the run can start them meanwhile. One that dies again behind the
 // place that was reached stays dead.
-func (l lettersOf) RequeueAll(ctx context.Context, ask screen.Ask) (total int64, err error) {
+func (a taskActs) RequeueAll(ctx context.Context, ask screen.Ask) (total int64, err error) {
 	ask.Window = storage.Window{After: requeueStep}
 	for {
-		rows, err := l.store.TaskRows(ctx, taskQuery(ask))
+		rows, err := a.rows.store.TaskRows(ctx, taskQuery(ask))
 		if err != nil || len(rows.Rows) == 0 {
 			return total, err
 		}
-		letters := make([]engine.DeadLetter, len(rows.Rows))
+		letters := make([]int64, len(rows.Rows))
 		for i := range rows.Rows {
-			letters[i] = engine.DeadLetter{Task: rows.Rows[i].ID, Domain: rows.Rows[i].Domain}
+			letters[i] = rows.Rows[i].ID
 			ask.Around = rows.Rows[i].ID + 1
 		}
-		n, err := l.eng.Requeue(ctx, letters)
-		if total += n; err != nil || rows.Last || ask.Around == math.MaxInt64 {
+		were, err := a.Requeue(ctx, letters, 0)
+		if total += int64(len(were)); err != nil || rows.Last || ask.Around == math.MaxInt64 {
 			return total, err
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -69,9 +70,6 @@ func TestLettersAndEventsOfTheDashboard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := st.Own(t.Context(), run.ID); err != nil {
-		t.Fatal(err)
-	}
 	const n = requeueStep + 5
 	var tasks []storage.NewTask
 	tx := storage.Tx{Run: run.ID, Events: []storage.Event{
@@ -97,7 +95,12 @@ func TestLettersAndEventsOfTheDashboard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := lettersOf{rowsOf{st}, eng}
+	over, abandon := context.WithCancel(t.Context())
+	abandon()
+	if end, err := eng.Run(over); err == nil { // so nothing takes up what is put back
+		t.Fatal(end)
+	}
+	l, acts := rowsOf{st}, taskActs{eng, rowsOf{st}}
 	ask := screen.Ask{Run: run.ID, Tab: screen.Letters, State: storage.TaskDead, Window: storage.Window{After: 10}}
 	read := func() screen.Rows {
 		t.Helper()
@@ -119,13 +122,17 @@ func TestLettersAndEventsOfTheDashboard(t *testing.T) {
 		t.Errorf("by domain: %+v", r.Groups)
 	}
 	ask.Group, ask.ByDomain = "blocked", false
-	if put, err := l.RequeueAll(t.Context(), ask); err != nil || put != n-2 {
+	if put, err := acts.RequeueAll(t.Context(), ask); err != nil || put != n-2 {
 		t.Errorf("%d put back, %v", put, err)
 	}
 	if r := read(); len(r.Groups) != 1 || r.Group != "not_found" {
 		t.Errorf("left are %+v", r.Groups)
 	}
-	for level, want := range map[string]int{"": 3, "warn": 2, "error": 1} {
+	if err := st.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const steps = 2 // of requeueing, each with its event
+	for level, want := range map[string]int{"": 3 + steps, "warn": 2, "error": 1} {
 		r, err := l.Read(t.Context(), screen.Ask{Run: run.ID, Tab: screen.Events, Level: level, Window: storage.Window{Around: math.MaxInt64, Before: 10}})
 		if err != nil || len(r.Events.Rows) != want {
 			t.Errorf("%q: %d events, %v", level, len(r.Events.Rows), err)

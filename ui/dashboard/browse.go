@@ -146,6 +146,14 @@ func (m *Model) doRows(action keys.Action) bool {
 		m.browse.Open = !m.browse.Open
 	case action == keys.Requeue:
 		m.requeueLetters()
+	case action == keys.Retry:
+		m.retry()
+	case action == keys.Cancel:
+		m.cancel()
+	case action == keys.Tag:
+		m.tagTask()
+	case action == keys.ClearTags:
+		clear(m.browse.Tags[m.tab])
 	default:
 		return false
 	}
@@ -183,6 +191,16 @@ func (m *Model) noRow(action keys.Action) string {
 		return m.noHistory(action)
 	}
 	switch action {
+	case keys.Retry, keys.Cancel:
+		return m.noTask(action)
+	case keys.ClearTags:
+		if len(m.browse.Tags[m.tab]) == 0 {
+			return "nothing is tagged"
+		}
+	case keys.Tag:
+		if m.tab == screen.Tasks && m.browse.ChosenTask(m.shownRows, m.tab) == nil {
+			return "there is no row"
+		}
 	case keys.Open, keys.Copy, keys.CopyJSON:
 		if action == keys.Open && m.tab == screen.Letters && !m.browse.Letters {
 			return ""
@@ -215,6 +233,12 @@ func (m *Model) doEvents(action keys.Action) bool {
 		return false
 	}
 	return true
+}
+
+// tagTask tags or untags the task under the cursor and goes to the next one.
+func (m *Model) tagTask() {
+	m.browse.TagTask(m.shownRows, m.tab)
+	m.doRows(keys.Down)
 }
 
 // noEvent tells why an action on the events can do nothing now.

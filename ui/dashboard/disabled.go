@@ -43,7 +43,7 @@ func (m *Model) disabled(action keys.Action) string {
 			switch action {
 			case keys.NextPane, keys.LastPane:
 				return ""
-			case keys.Tag, keys.ClearTags, keys.RequeueAll:
+			case keys.Tag, keys.RequeueAll:
 				return m.noLetter(action)
 			}
 		}
@@ -80,7 +80,7 @@ func (m *Model) disabled(action keys.Action) string {
 			return "the run is stopping"
 		}
 	case keys.ClearTags:
-		if len(m.list.Tags) == 0 {
+		if len(m.list.Tags) == 0 && !m.tab.OfRows() {
 			return "nothing is tagged"
 		}
 	case keys.Export:

@@ -205,7 +205,7 @@ var named = map[string]tea.KeyType{
 	"tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp,
 	"pgdown": tea.KeyPgDown, "ctrl+c": tea.KeyCtrlC, "ctrl+d": tea.KeyCtrlD, "ctrl+u": tea.KeyCtrlU, "ctrl+l": tea.KeyCtrlL,
 	"ctrl+o": tea.KeyCtrlO, "ctrl+p": tea.KeyCtrlP, "ctrl+z": tea.KeyCtrlZ, "ctrl+w": tea.KeyCtrlW, "backspace": tea.KeyBackspace, " ": tea.KeySpace,
-	"f1": tea.KeyF1, "f6": tea.KeyF6, "f7": tea.KeyF7, "f8": tea.KeyF8, "f10": tea.KeyF10,
+	"f1": tea.KeyF1, "f6": tea.KeyF6, "f7": tea.KeyF7, "f8": tea.KeyF8, "f9": tea.KeyF9, "f10": tea.KeyF10,
 }
 
 func key(name string) tea.KeyMsg {

@@ -20,6 +20,7 @@ import (
 type grave struct {
 	asked []screen.Ask
 	put   []string
+	tried int64 // of those that an act is about
 	err   error
 }
 
@@ -44,12 +45,33 @@ func (g *grave) Read(_ context.Context, ask screen.Ask) (screen.Rows, error) {
 	return r, nil
 }
 
-func (g *grave) Requeue(_ context.Context, letters []engine.DeadLetter) (int64, error) {
-	for _, l := range letters {
-		g.put = append(g.put, fmt.Sprintf("%d %s", l.Task, l.Domain))
+func (g *grave) Requeue(_ context.Context, tasks []int64, hold time.Duration) ([]storage.Letter, error) {
+	var letters []storage.Letter
+	for _, id := range tasks {
+		g.put = append(g.put, fmt.Sprint("requeue ", id))
+		letters = append(letters, storage.Letter{TaskChange: storage.TaskChange{ID: id}})
 	}
-	slices.Sort(g.put)
-	return int64(len(letters)), g.err
+	if hold < undoFor {
+		g.put = append(g.put, "not held")
+	}
+	return letters, g.err
+}
+
+func (g *grave) Bury(_ context.Context, letters []storage.Letter) (int64, error) {
+	for _, l := range letters {
+		g.put = append(g.put, fmt.Sprint("bury ", l.ID))
+	}
+	return int64(len(letters)) - g.tried, g.err
+}
+
+func (g *grave) RetryNow(_ context.Context, tasks []int64) (int64, error) {
+	g.put = append(g.put, fmt.Sprint("retry ", tasks))
+	return int64(len(tasks)), g.err
+}
+
+func (g *grave) Cancel(_ context.Context, tasks []int64) (engine.Cancelled, error) {
+	g.put = append(g.put, fmt.Sprint("cancel ", tasks))
+	return engine.Cancelled{Tasks: int64(len(tasks)) - g.tried, AtWork: g.tried}, g.err
 }
 
 func (g *grave) RequeueAll(_ context.Context, ask screen.Ask) (int64, error) {
@@ -74,9 +96,11 @@ func TestKeysOnDeadLetters(t *testing.T) {
 		{"all that happened to it", []string{"enter", "j", "enter"}, nil, []string{"Esc: back", "https://bank-h.example/rates/history"}},
 		{"and back in steps", []string{"enter", "enter", "esc", "esc"}, nil, []string{"▶  access blocked"}},
 		{"r on a group says what does", []string{"r"}, nil, []string{"R requeues all of the group; Enter shows its letters"}},
-		{"r on a letter", []string{"enter", "j", "r"}, []string{"88675 bank-h.example"}, []string{"requeued 1 dead letter (task 88,675)"}},
+		{"r on a letter", []string{"enter", "j", "r"}, []string{"requeue 88675"}, []string{"requeued task 88,675", "u: undo, 10 s left"}},
 		{"tags", []string{"enter", " ", "j", " "}, nil, []string{"2 tagged", " *  88,600", " *  88,750", "▶   88,825"}},
-		{"r on tags", []string{"enter", " ", "j", " ", "r"}, []string{"88600 bank-h.example", "88750 bank-h.example"}, []string{"requeued 2 dead letters (tagged)", "Space: tag"}},
+		{"r on tags", []string{"enter", " ", "j", " ", "r"}, []string{"requeue 88600", "requeue 88750"}, []string{"requeued 2 tasks", "Space: tag"}},
+		{"u takes it back", []string{"enter", "j", "r", "u"}, []string{"requeue 88675", "bury 88675"}, []string{"undone: task 88,675 dead again"}},
+		{"u twice does nothing more", []string{"enter", "j", "r", "u", "u"}, []string{"requeue 88675", "bury 88675"}, []string{"nothing to undo"}},
 		{"a tag taken back", []string{"enter", " ", "k", " "}, nil, []string{"Space: tag"}},
 		{"U clears", []string{"enter", " ", "U"}, nil, []string{"Space: tag"}},
 		{"R asks", []string{"j", "R"}, nil, []string{"Requeue 6 dead letters?", "maybe: once the site is well"}},
@@ -92,7 +116,7 @@ func TestKeysOnDeadLetters(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := &grave{}
-			d := drive(t, sample.Normal(), 120, 36, func(o *Options) { o.Rows, o.Requeuer = g, g })
+			d := drive(t, sample.Normal(), 120, 36, func(o *Options) { o.Rows, o.Acts = g, g })
 			d.press(append([]string{"4"}, tt.keys...)...)
 			d.advance(100 * time.Millisecond)
 			d.drawn()
@@ -107,33 +131,9 @@ func TestKeysOnDeadLetters(t *testing.T) {
 	}
 }
 
-// TestADeadTaskIsRequeuedAmongTheTasks: the same key, the same act; a task that is not dead says so.
-func TestADeadTaskIsRequeuedAmongTheTasks(t *testing.T) {
-	s := million(9)
-	s.tasks[4].State = storage.TaskDead
-	g := &grave{}
-	d := drive(t, sample.Normal(), 120, 36, func(o *Options) { o.Rows, o.Requeuer = s, g })
-	d.press("4", "3")
-	footer := func() string { lines := d.screen(); return lines[len(lines)-1] }
-	d.press("r")
-	d.sees("only a dead letter is requeued: task 1 is pending")
-	if len(g.put) > 0 || strings.Contains(footer(), "r:Requeue") {
-		t.Errorf("%q, %q", g.put, footer())
-	}
-	d.press("j", "j", "j", "j")
-	if !strings.Contains(footer(), "r:Requeue") {
-		t.Errorf("a dead task is chosen: %q", footer())
-	}
-	d.press("r")
-	d.sees("requeued 1 dead letter (task 5)")
-	if !slices.Equal(g.put, []string{"5 b.example"}) && !slices.Equal(g.put, []string{"5 a.example"}) {
-		t.Errorf("%q", g.put)
-	}
-}
-
 func TestRequeueingThatFailsIsTold(t *testing.T) {
 	g := &grave{err: errors.New("database is locked\x1b[2J")}
-	d := drive(t, sample.Normal(), 80, 24, func(o *Options) { o.Rows, o.Requeuer = g, g })
+	d := drive(t, sample.Normal(), 80, 24, func(o *Options) { o.Rows, o.Acts = g, g })
 	d.press("4", "enter", "r")
 	d.sees("then: database is locked")
 	d = drive(t, sample.Normal(), 80, 24, func(o *Options) { o.Rows = g })
@@ -144,7 +144,7 @@ func TestRequeueingThatFailsIsTold(t *testing.T) {
 // TestRequeueingAfterTheRunNamesResume: nothing starts them now.
 func TestRequeueingAfterTheRunNamesResume(t *testing.T) {
 	g := &grave{}
-	d := drive(t, sample.Stopped(), 120, 36, func(o *Options) { o.Rows, o.Requeuer, o.Resume = g, g, "scrapetop resume 184" })
+	d := drive(t, sample.Stopped(), 120, 36, func(o *Options) { o.Rows, o.Acts, o.Resume = g, g, "scrapetop resume 184" })
 	d.press("4", "enter", "r")
 	d.sees("scrapetop resume 184 goes on with them")
 	d.source.change(func(f *view.Frame) { f.Counts.Dead = 22 })

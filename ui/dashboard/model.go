@@ -58,8 +58,8 @@ type Options struct {
 	Open screen.Tab
 	// Rows reads what is too much for a frame; nil: the screens of rows stay empty.
 	Rows Reader
-	// Requeuer puts dead letters back; nil: nothing can.
-	Requeuer Requeuer
+	// Acts change single tasks; nil: nothing can.
+	Acts TaskActs
 	// Exporter writes files; nil: nothing can.
 	Exporter Exporter
 	// Again is told which run is to be started again, or to go on; the program ends then, and the caller does it. Nil: nobody can.
@@ -291,8 +291,8 @@ func (m *Model) heed(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case rowsMsg:
 		m.answered(msg)
-	case requeuedMsg:
-		m.requeued(msg)
+	case actedMsg:
+		m.acted(msg)
 	case exportedMsg:
 		m.exported(msg)
 	case frameMsg:

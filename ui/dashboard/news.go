@@ -3,6 +3,8 @@ package dashboard
 import (
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"dev.scrapetop/engine"
 	"dev.scrapetop/themes"
 	"dev.scrapetop/ui/screen"
@@ -29,6 +31,7 @@ type toast struct {
 type undo struct {
 	text     string
 	commands []engine.Command
+	back     func() tea.Cmd // of what no command undoes; it tells how it went. nil: commands undo it
 	until    time.Time
 }
 
@@ -171,6 +174,11 @@ func (m *Model) act(a screen.Act) {
 
 // takeBack undoes the last act.
 func (m *Model) takeBack() {
+	if back := m.undo.back; back != nil {
+		m.toast, m.undo = toast{}, nil
+		m.later = back()
+		return
+	}
 	for _, c := range m.undo.commands {
 		m.source.Do(c)
 		delete(m.wishes, c.Key)

@@ -38,6 +38,8 @@ const (
 	EndCooldown Action = "end cooldown"
 	Probe       Action = "one probe" // of the selected key or account
 	Requeue     Action = "requeue"
+	Retry       Action = "retry now"   // end a task's backoff, or requeue it
+	Cancel      Action = "cancel"      // a task
 	RequeueAll  Action = "requeue all" // of the cause, or of the domain
 	Compare     Action = "compare"     // the tagged runs
 	Settings    Action = "settings"    // of the run under the cursor

@@ -50,7 +50,7 @@ func TestAKeyOfAnotherScreenIsFound(t *testing.T) {
 		mode  Mode
 		key   string
 		where Mode
-	}{{Shared, "[", Domains}, {Shared, "/", Domains}, {Overview, "[", Domains}, {Domains, "r", Shared}, {Domains, "+", Overview}, {Overview, "p", Domains}, {Shared, "x", ""}} {
+	}{{Shared, "[", Domains}, {Shared, "/", Domains}, {Overview, "[", Domains}, {Domains, "r", Shared}, {Domains, "+", Overview}, {Overview, "p", Domains}, {Shared, "x", Tasks}, {Shared, "X", ""}} {
 		if where, _, ok := Default().Elsewhere(c.mode, c.key); where != c.where || ok != (c.where != "") {
 			t.Errorf("%q beside %s is found on %q, %v", c.key, c.mode, where, ok)
 		}

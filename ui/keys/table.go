@@ -9,7 +9,7 @@ var (
 	paged      = append([]Mode{HelpMode, Commands}, lists...)
 	texts      = []Mode{HelpMode, FilterRow, Commands}
 	domains    = []Mode{Domains}
-	tagged     = []Mode{Domains, Letters, History}
+	tagged     = []Mode{Domains, Tasks, Letters, History}
 	overview   = []Mode{Overview}
 	budgets    = []Mode{Overview, Shared}
 	paned      = []Mode{Overview, Domains}
@@ -87,10 +87,12 @@ var table = []Binding{
 	{Action: Close, Keys: []string{"esc"}, Modes: []Mode{FilterRow}, Group: GroupMove, Help: "clear the filter", Label: "Clear", Rank: 2},
 	{Action: LastScreen, Keys: []string{"ctrl+o"}, Modes: screens, Group: GroupMove, Help: "the screen before this one", Synonyms: []string{"back", "jump"}},
 
-	{Action: Requeue, Keys: []string{"r"}, Modes: []Mode{Letters}, Group: GroupAct, Help: "requeue the letter or the tagged ones: their tries begin anew",
+	{Action: Requeue, Keys: []string{"r"}, Modes: []Mode{Letters}, Group: GroupAct, Help: "requeue the letter or the tagged ones: their tries begin anew", Undo: true,
 		Synonyms: []string{"retry", "again", "resurrect"}, Label: "Requeue", Rank: 3},
-	{Action: Requeue, Keys: []string{"r"}, Modes: []Mode{Tasks}, Group: GroupAct, Help: "requeue the task, if it is dead: its tries begin anew",
-		Synonyms: []string{"retry", "again", "resurrect"}, Label: "Requeue", Rank: 5, Seldom: true},
+	{Action: Retry, Keys: []string{"r"}, Modes: []Mode{Tasks}, Group: GroupAct, Help: "retry the task or the tagged ones now: ends a backoff, requeues what is dead",
+		Synonyms: []string{"again", "resurrect", "requeue", "backoff", "next"}, Label: "Retry", Rank: 3},
+	{Action: Cancel, Keys: []string{"x", "f9"}, Modes: []Mode{Tasks}, Group: GroupAct, Help: "cancel the task or the tagged ones", Asks: true,
+		Synonyms: []string{"kill", "abort", "drop", "stop", "remove"}, Label: "Cancel", Rank: 4},
 	{Action: RequeueAll, Keys: []string{"R"}, Modes: []Mode{Letters}, Group: GroupAct, Help: "requeue all of the cause or domain", Asks: true,
 		Synonyms: []string{"retry", "again", "bulk"}, Label: "All of it", Rank: 4},
 	{Action: Tag, Keys: []string{" "}, Modes: tagged, Group: GroupAct, Help: "tag or untag the row", Synonyms: []string{"mark", "select"},

@@ -132,7 +132,8 @@ func pictures() map[string]func(*Picture) {
 		},
 		"letters": deadLetters,
 		"a letter": func(p *Picture) {
-			p.Browse.Letters, p.Browse.Picks[Letters].ID, p.Browse.Tags = true, 88_675, map[int64]string{88_600: "", 88_675: ""}
+			p.Browse.Letters, p.Browse.Picks[Letters].ID = true, 88_675
+			p.Browse.Tags[Letters] = map[int64]storage.TaskState{88_600: storage.TaskDead, 88_675: storage.TaskDead}
 			deadLetters(p)
 		},
 		"letters by domain": func(p *Picture) {

@@ -105,7 +105,7 @@ func (p *Picture) groupLine(class Class, w int) string {
 	if class == Full {
 		return l.String()
 	}
-	if n := len(p.Browse.Tags); n > 0 {
+	if n := len(p.Browse.Tags[Letters]); n > 0 {
 		return l.Right(themes.Focus, widget.Thousands(int64(n))+" tagged ").String()
 	}
 	return l.Right(themes.Dim, countIn(p.Data.Frame.Counts.Dead, 7)+" dead ").String()
@@ -120,7 +120,7 @@ func (p *Picture) lettersNote() string {
 }
 
 func (p *Picture) tagsNote() string {
-	if n := len(p.Browse.Tags); n > 0 {
+	if n := len(p.Browse.Tags[Letters]); n > 0 {
 		return widget.Thousands(int64(n)) + " tagged   r: requeue them"
 	}
 	return "Space: tag   r: requeue   R: all of them"
@@ -262,11 +262,15 @@ func (p *Picture) letterTable(rows int) widget.Table {
 		if r.Last != nil {
 			result = answerWords(r.Last)
 		}
-		_, tagged := p.Browse.Tags[r.ID]
+		role := themes.Bad
+		if wish := p.Browse.Wishes[r.ID]; wish != "" {
+			result, role = wish, themes.Focus
+		}
+		_, tagged := p.Browse.Tags[Letters][r.ID]
 		t.Rows = append(t.Rows, widget.Row{Selected: i == at, Tagged: tagged, Cells: []widget.Cell{
 			{Role: themes.Text, Text: widget.Thousands(r.ID)}, {Role: themes.Text, Text: domain}, {Role: themes.Text, Text: path},
 			{Role: themes.Text, Text: countIn(int64(r.Tries), 3)}, {Role: themes.Text, Text: p.clockOf(r.UpdatedAt)},
-			{Role: themes.Dim, Text: age(r.UpdatedAt.Sub(r.CreatedAt))}, {Role: themes.Bad, Text: result},
+			{Role: themes.Dim, Text: age(r.UpdatedAt.Sub(r.CreatedAt))}, {Role: role, Text: result},
 		}})
 	}
 	return t
@@ -294,22 +298,6 @@ func (b *Browse) MoveGroup(r *Rows, by int) {
 		by = min(max(by, -len(r.Groups)), len(r.Groups))
 		b.Group, b.Picks[Letters] = r.GroupKeys[min(max(i+by, 0), len(r.Groups)-1)], Pick{}
 	}
-}
-
-// TagLetter tags or untags the letter under the cursor.
-func (b *Browse) TagLetter(r *Rows) {
-	t := b.ChosenTask(r, Letters)
-	if t == nil {
-		return
-	}
-	if _, tagged := b.Tags[t.ID]; tagged {
-		delete(b.Tags, t.ID)
-		return
-	}
-	if b.Tags == nil {
-		b.Tags = make(map[int64]string)
-	}
-	b.Tags[t.ID] = r.DomainOf(t.ID)
 }
 
 // RequeueQuestion asks before a whole group goes back: it is told in numbers, and the safe button has the focus.

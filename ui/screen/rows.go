@@ -176,10 +176,12 @@ type Browse struct {
 	Texts  [TabCount]string // what is searched for on each screen
 	Open   bool             // the detail has the whole screen
 
-	ByDomain bool             // dead letters are grouped by domain rather than by cause
-	Group    string           // the chosen group, as the engine names it
-	Letters  bool             // the keys move over the letters of the group
-	Tags     map[int64]string // the tagged letters, with the domains that they belong to
+	ByDomain bool   // dead letters are grouped by domain rather than by cause
+	Group    string // the chosen group, as the engine names it
+	Letters  bool   // the keys move over the letters of the group
+
+	Tags   [TabCount]map[int64]storage.TaskState // the tagged tasks of each screen, as they were when they were tagged
+	Wishes map[int64]string                      // what was asked for of tasks and is not done yet
 
 	Level string // the least level of the events shown; empty: all
 	Since int64  // the newest event when the cursor left it

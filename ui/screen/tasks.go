@@ -75,10 +75,13 @@ func (p *Picture) stateTabs(class Class, w int) string {
 	if s := p.Browse.Texts[Tasks]; s != "" {
 		rest += "  with " + s
 	}
+	if n := len(p.Browse.Tags[Tasks]); n > 0 && class != Full {
+		rest += "  " + widget.Thousands(int64(n)) + " tagged"
+	}
 	words := make([]string, len(taskStates))
 	long := 0
 	for i, state := range taskStates {
-		words[i] = stateWord(state)
+		words[i] = StateWord(state)
 		// The counts are the run's: beside a part of it they would mislead.
 		if n := countOf(p.Data.Frame, state); class == Full && n > 0 && state != "" && rest == "" {
 			words[i] += " " + countIn(n, 7)
@@ -90,11 +93,11 @@ func (p *Picture) stateTabs(class Class, w int) string {
 		for i, state := range taskStates {
 			if state == p.Browse.State {
 				if i > 0 {
-					l.Text(themes.Dim, stateWord(taskStates[i-1])+" ")
+					l.Text(themes.Dim, StateWord(taskStates[i-1])+" ")
 				}
 				l.Strong(true).Text(themes.Focus, "["+words[i]+"]").Strong(false)
 				if i+1 < len(taskStates) {
-					l.Text(themes.Dim, " "+stateWord(taskStates[i+1]))
+					l.Text(themes.Dim, " "+StateWord(taskStates[i+1]))
 				}
 			}
 		}
@@ -114,7 +117,8 @@ func (p *Picture) stateTabs(class Class, w int) string {
 	return l.String()
 }
 
-func stateWord(s storage.TaskState) string {
+// StateWord is a task's state in words; empty: all states.
+func StateWord(s storage.TaskState) string {
 	switch s {
 	case "":
 		return "all"
@@ -152,6 +156,9 @@ func (p *Picture) tasksNote() string {
 	if r := p.Shown; r != nil && r.Tasks.First && r.Tasks.Last {
 		s = widget.Thousands(int64(len(r.Tasks.Rows))) + " of " + s
 	}
+	if n := len(p.Browse.Tags[Tasks]); n > 0 {
+		return widget.Thousands(int64(n)) + " tagged: r x   " + s
+	}
 	return s + "   by number"
 }
 
@@ -172,7 +179,9 @@ func (p *Picture) taskTable(rows int) widget.Table {
 	pick := p.Browse.Picks[Tasks]
 	first, at := pick.first(ids, rows), pick.at(ids)
 	for i := first; i < min(first+rows, len(ids)); i++ {
-		t.Rows = append(t.Rows, widget.Row{Cells: p.taskCells(&p.Shown.Tasks.Rows[i]), Selected: i == at})
+		row := &p.Shown.Tasks.Rows[i]
+		_, tagged := p.Browse.Tags[Tasks][row.ID]
+		t.Rows = append(t.Rows, widget.Row{Cells: p.taskCells(row), Selected: i == at, Tagged: tagged})
 	}
 	return t
 }
@@ -191,6 +200,9 @@ func (p *Picture) noRows(none string) string {
 func (p *Picture) taskCells(t *storage.TaskRow) []widget.Cell {
 	next, role := p.nextTry(t)
 	last, lastRole := lastResult(t)
+	if wish := p.Browse.Wishes[t.ID]; wish != "" {
+		last, lastRole = wish, themes.Focus
+	}
 	domain, path := splitURL(t.URL, t.Domain)
 	return []widget.Cell{
 		{Draw: func(l *widget.Line, w int) { l.State(shownState(t), w) }},
