@@ -256,6 +256,12 @@ const (
 	SortRate      Sort = "ok/min"
 	SortQueue     Sort = "queue"
 	SortOldest    Sort = "oldest"
+	SortReset     Sort = "reset"
+	SortETA       Sort = "eta"
+	SortAccepted  Sort = "accepted"
+	SortDead      Sort = "dead"
+	SortAll429    Sort = "429 all"
+	SortAnswer    Sort = "last answer"
 )
 
 // Query is what a screen wants to see; the zero Query is the first 100 domains by attention.

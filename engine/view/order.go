@@ -50,6 +50,7 @@ func (s *state) touchChanged(a, b *DomainInput) {
 	}
 	if a.remaining() != b.remaining() {
 		s.touch(SortRemaining)
+		s.touch(SortReset)
 	}
 	if !a.Until.Equal(b.Until) {
 		s.touch(SortCooldown)
@@ -60,13 +61,26 @@ func (s *state) touchChanged(a, b *DomainInput) {
 	if !a.Oldest.Equal(b.Oldest) {
 		s.touch(SortOldest)
 	}
+	if a.Accepted != b.Accepted {
+		s.touch(SortAccepted)
+	}
+	if a.Dead != b.Dead {
+		s.touch(SortDead)
+	}
+	if a.limited() != b.limited() {
+		s.touch(SortAll429)
+	}
+	if !a.LastAt.Equal(b.LastAt) {
+		s.touch(SortAnswer)
+	}
+	s.touch(SortETA) // there is little that does not move a forecast
 }
 
 // order answers a query's order: the kept one where it still holds, or where it must not move.
 func (s *state) order(q Query) *order {
 	key := orderKey{q.Sort, q.Reverse, q.Filter, q.Faults}
 	switch key.sort {
-	case SortDomain, SortInFlight, SortRemaining, SortCooldown, Sort429, SortRate, SortQueue, SortOldest:
+	case SortDomain, SortInFlight, SortRemaining, SortCooldown, Sort429, SortRate, SortQueue, SortOldest, SortReset, SortETA, SortAccepted, SortDead, SortAll429, SortAnswer:
 	default:
 		key.sort = SortAttention
 	}
@@ -169,6 +183,20 @@ func (s *state) sortValue(d *domain, by Sort) (value int64, known bool) {
 		return -in.Queue, true
 	case SortOldest:
 		return in.Oldest.UnixNano(), !in.Oldest.IsZero()
+	case SortReset:
+		at := in.remaining().ResetAt
+		return at.UnixNano(), at.After(s.at)
+	case SortETA:
+		e := d.eta(s)
+		return -int64(e.Left), e.Known
+	case SortAccepted:
+		return -in.Accepted, true
+	case SortDead:
+		return -in.Dead, true
+	case SortAll429:
+		return -in.limited().Limited(), true
+	case SortAnswer:
+		return -in.LastAt.UnixNano(), !in.LastAt.IsZero()
 	}
 	return attention(in.State), true
 }

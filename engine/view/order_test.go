@@ -18,9 +18,9 @@ func fleet() []DomainInput {
 
 func TestSortOrders(t *testing.T) {
 	domains := []DomainInput{
-		{Domain: "a.example", State: StateRun, InFlight: 3, Queue: 5, Oldest: t0.Add(-time.Minute), Told: &Told{Remaining: Remaining{Known: true, Remaining: 7}}},
-		{Domain: "b.example", State: StateCool, Queue: 9, Until: t0.Add(time.Minute)},
-		{Domain: "c.example", State: StateRun, InFlight: 3, Queue: 5, Oldest: t0.Add(-time.Hour), Told: &Told{Remaining: Remaining{Known: true, Remaining: 0}}},
+		{Domain: "a.example", State: StateRun, InFlight: 3, Queue: 5, Oldest: t0.Add(-time.Minute), Accepted: 4, LastAt: t0.Add(-time.Second), Told: &Told{Remaining: Remaining{Known: true, Remaining: 7, ResetAt: t0.Add(time.Hour)}}},
+		{Domain: "b.example", State: StateCool, Queue: 9, Dead: 2, Limited: &ByLayer{}, Until: t0.Add(time.Minute)},
+		{Domain: "c.example", State: StateRun, InFlight: 3, Queue: 5, Oldest: t0.Add(-time.Hour), Accepted: 9, LastAt: t0.Add(-time.Minute), Told: &Told{Remaining: Remaining{Known: true, Remaining: 0, ResetAt: t0.Add(2 * time.Hour)}}},
 		{Domain: "d.example", State: StateCool, Until: t0.Add(10 * time.Second)},
 	}
 	tests := []struct {
@@ -39,11 +39,18 @@ func TestSortOrders(t *testing.T) {
 		{SortRate, "c a b d", "b d a c"},
 		{SortQueue, "b a c d", "d a c b"},
 		{SortOldest, "c a b d", "a c b d"},
+		{SortReset, "a c b d", "c a b d"}, // the soonest first
+		{SortETA, "a c b d", "c a b d"},
+		{SortAccepted, "c a b d", "b d a c"},
+		{SortDead, "b a c d", "a c d b"},
+		{SortAnswer, "a c b d", "c a b d"}, // the latest first
 	}
 	for _, test := range tests {
 		t.Run(string(test.sort), func(t *testing.T) {
 			d := newDrive()
 			d.put(domains...)
+			d.send()
+			d.pass(measured, nil)
 			d.refuse("d.example", "target", 2)
 			d.refuse("b.example", "target", 1)
 			d.work("c.example", 5)

@@ -161,6 +161,7 @@ func (s *state) advance(d *Delta) {
 	if binOf(from, trendBin) != binOf(s.line, trendBin) {
 		s.touch(Sort429)
 		s.touch(SortRate)
+		s.touch(SortETA)
 	}
 }
 

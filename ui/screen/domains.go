@@ -143,14 +143,14 @@ var columns = []widget.Column{
 	{Key: string(view.SortDomain), Title: "DOMAIN", Min: 15, Max: 60, Weight: 8},
 	{Key: string(view.SortInFlight), Title: "IN FLIGHT", Min: 10, Max: 24, Weight: 3, Rank: 1, Align: widget.Right},
 	{Key: string(view.SortRemaining), Title: "REMAINING", Min: 10, Max: 16, Weight: 2, Rank: 2, Align: widget.Right},
-	{Title: "RESET", Min: 5, Rank: 9, Align: widget.Right},
+	{Key: string(view.SortReset), Title: "RESET", Min: 5, Rank: 9, Align: widget.Right},
 	{Key: string(view.SortCooldown), Title: "COOL", Min: 5, Max: 8, Weight: 1, Rank: 3, Align: widget.Right},
 	{Key: string(view.Sort429), Title: "429", Min: 4, Max: 7, Weight: 1, Rank: 4, Align: widget.Right},
 	{Title: "TREND", Min: 5, Max: 24, Weight: 4, Rank: 7},
 	{Key: string(view.SortRate), Title: "OK/MIN", Min: 6, Max: 8, Rank: 8, Align: widget.Right},
 	{Key: string(view.SortQueue), Title: "QUEUE", Min: 6, Max: 11, Weight: 1, Rank: 5, Align: widget.Right},
 	{Key: string(view.SortOldest), Title: "OLDEST", Min: 6, Rank: 6, Align: widget.Right},
-	{Title: "ETA", Min: 6, Rank: 10, Align: widget.Right},
+	{Key: string(view.SortETA), Title: "ETA", Min: 6, Rank: 10, Align: widget.Right},
 }
 
 // compactColumns are the same for terminals under 80 cells: what holds a domain goes before what is left.
@@ -163,10 +163,10 @@ var compactColumns = func() []widget.Column {
 
 // wideColumns come with the wide set.
 var wideColumns = []widget.Column{
-	{Title: "ACCEPTED", Min: 8, Max: 11, Rank: 12, Weight: 1, Align: widget.Right},
-	{Title: "DEAD", Min: 5, Max: 9, Rank: 13, Align: widget.Right},
-	{Title: "429 ALL", Min: 7, Rank: 14, Align: widget.Right},
-	{Title: "LAST ANSWER", Min: 14, Max: 40, Weight: 4, Rank: 11},
+	{Key: string(view.SortAccepted), Title: "ACCEPTED", Min: 8, Max: 11, Rank: 12, Weight: 1, Align: widget.Right},
+	{Key: string(view.SortDead), Title: "DEAD", Min: 5, Max: 9, Rank: 13, Align: widget.Right},
+	{Key: string(view.SortAll429), Title: "429 ALL", Min: 7, Rank: 14, Align: widget.Right},
+	{Key: string(view.SortAnswer), Title: "LAST ANSWER", Min: 14, Max: 40, Weight: 4, Rank: 11},
 }
 
 // fixedColumns stay at the left when the columns are scrolled.

@@ -57,7 +57,7 @@ func (s *List) sorted() view.Sort {
 // down tells whether the greatest comes first. Names, what is left and waits begin with the least.
 func (s *List) down() bool {
 	switch s.sorted() {
-	case view.SortDomain, view.SortRemaining, view.SortCooldown:
+	case view.SortDomain, view.SortRemaining, view.SortCooldown, view.SortReset:
 		return s.Reverse
 	}
 	return !s.Reverse
@@ -74,5 +74,5 @@ func (s *List) sortWord(look *widget.Look) string {
 // Sorts are the orders to choose from.
 var Sorts = []view.Sort{
 	view.SortAttention, view.SortDomain, view.SortInFlight, view.SortRemaining, view.SortCooldown, view.Sort429, view.SortRate,
-	view.SortQueue, view.SortOldest,
+	view.SortQueue, view.SortOldest, view.SortReset, view.SortETA, view.SortAccepted, view.SortDead, view.SortAll429, view.SortAnswer,
 }

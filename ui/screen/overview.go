@@ -1,7 +1,7 @@
 package screen
 
 import (
-	"slices"
+	"strings"
 )
 
 // overview answers the five questions of the first screen: is it going, what holds it back, who refuses and at which
@@ -112,11 +112,13 @@ func (p *Picture) shareStandard(h int) (flight, capacity int) {
 
 // beside joins panes of equal height.
 func beside(panes ...[]string) []string {
-	out := slices.Clone(panes[0])
+	out := make([]string, len(panes[0]))
+	row := make([]string, len(panes))
 	for i := range out {
-		for _, next := range panes[1:] {
-			out[i] += next[i]
+		for n, pane := range panes {
+			row[n] = pane[i]
 		}
+		out[i] = strings.Join(row, "")
 	}
 	return out
 }

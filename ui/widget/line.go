@@ -16,9 +16,12 @@ type Line struct {
 }
 
 // Line starts a line of exactly width cells.
-func (k *Look) Line(width int) *Line {
+func (k *Look) Line(width int) *Line { return k.line(width, 1) }
+
+// line is a Line that holds cells of so many bytes each without growing.
+func (k *Look) line(width, bytes int) *Line {
 	width = max(width, 0)
-	return &Line{look: k, width: width, b: make([]byte, 0, width+96)}
+	return &Line{look: k, width: width, b: make([]byte, 0, width*bytes+96)}
 }
 
 // Strong makes what follows bold, as on the row under the cursor.

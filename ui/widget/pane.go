@@ -55,7 +55,7 @@ func (p Pane) Draw(look *Look, width, height int, lines []string) []string {
 
 // edge draws a border with a text on each side; the right one gives way first.
 func (p Pane) edge(look *Look, width int, role themes.Role, left, fill, right, title string, titleRole themes.Role, note string) string {
-	l := look.Line(width)
+	l := look.line(width, len(fill))
 	l.strong = p.Focused
 	l.Repeat(role, left, 1)
 	if room := width - 6; title != "" && room > 0 {
