@@ -16,6 +16,10 @@
 // cost anything that it must not cost. It needs strace.
 //
 //	go run ./.ci/measure -crash         five to ten minutes; it says how long it took
+//
+// With -soak it keeps the engine at work for half an hour and writes what the process held to .ci/soak.md, unless that grew.
+//
+//	go run ./.ci/measure -soak          thirty-one minutes; it asks little of the machine
 package main
 
 import (
@@ -57,9 +61,12 @@ func main() {
 	benchmarks := flag.Bool("benchmarks", false, "run the benchmarks and write "+benchmarksTable)
 	realtime := flag.Bool("realtime", false, "run the lists in real time and write "+realtimeTable)
 	crash := flag.Bool("crash", false, "run the crash laboratory in full and write "+crashTable)
+	soak := flag.Bool("soak", false, "run the soak and write "+soakTable)
 	flag.Parse()
 	run := measure
 	switch {
+	case *soak:
+		run = soaked
 	case *crash:
 		run = killed
 	case *benchmarks:
@@ -140,6 +147,28 @@ func killed(dir string) error {
 	}
 	fmt.Fprintf(b, "`%s`: the compiled program killed at 200 drawn instants behind each provider, a part of them as power cuts, and\nresumed until its run is done; judged by the simulator's own counters, a journal of every request and the file. Every second\nrun forbids that an unanswered submit is made again. A kill may have met several things at once.\n\n%s", crashCommand, out)
 	return os.WriteFile(crashTable, b.Bytes(), 0o644)
+}
+
+const (
+	soakTable   = ".ci/soak.md"
+	soakCommand = "go run ./.ci/soak"
+)
+
+// soaked runs the soak.
+func soaked(dir string) error {
+	_, b, err := build(dir, "Half an hour at work", "go run ./.ci/measure -soak")
+	if err != nil {
+		return err
+	}
+	args := strings.Fields(soakCommand)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", soakCommand, err, out)
+	}
+	fmt.Fprintf(b, "`%s`: a run of each provider at a time, over one database that grows, against simulated sites and platforms with faults;\nsix rounds, each in the middle of its work when it ends. Garbage is collected before each line.\n\n%s", soakCommand, out)
+	return os.WriteFile(soakTable, b.Bytes(), 0o644)
 }
 
 func measure(dir string) error {

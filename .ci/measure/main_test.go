@@ -19,6 +19,8 @@ func TestTablesAreOfTheseSources(t *testing.T) {
 	}{
 		{table, "go run ./.ci/measure", measured},
 		{realtimeTable, "go run ./.ci/measure -realtime", measured},
+		{crashTable, "go run ./.ci/measure -crash", measured},
+		{soakTable, "go run ./.ci/measure -soak", measured},
 		{benchmarksTable, "go run ./.ci/measure -benchmarks", benchmarked},
 	} {
 		want, err := sources(root, x.folders)
