@@ -1,7 +1,7 @@
 // Command measure takes the figures that are too long for every test run and writes them, dated, to .ci/measured.md with a
 // hash of the sources they are about; a test beside it fails when those have changed since.
 //
-//	go run ./.ci/measure                about a quarter of an hour on two cores, as root on Linux with nginx
+//	go run ./.ci/measure                about twenty minutes on two cores, as root on Linux with nginx
 //
 // With -benchmarks it runs the benchmarks of what is on the way of each task and of each frame instead, and writes their
 // medians to .ci/benchmarks.md in the same manner.
@@ -51,6 +51,7 @@ var runs = []struct{ what, command string }{
 	{"the same, killed halfway and resumed", "go run ./.ci/laboratory -binary BINARY -latency 0 -conns 64 -retry-after 1 -kill"},
 	{"engine against a bare client loop, 2 KB pages", "go run ./.ci/throughput -pairs 7"},
 	{"200,000 URLs over 20,000 domains", "go run ./.ci/scale -binary BINARY"},
+	{"an export of 100,000 results beside a run of 500 pages a second", "go run ./.ci/beside -binary BINARY"},
 	{"the three simulated platforms in real time", "go run ./.ci/platforms -binary BINARY"},
 	{"keypress to screen while the engine runs flat out", "go run ./.ci/keypress BINARY"},
 	{"the dashboard against headless at a fixed 500 pages a second", "go run ./.ci/keypress -pairs 7 BINARY"},
