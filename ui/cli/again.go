@@ -72,7 +72,9 @@ func (a *app) runAgain(ctx context.Context, r *runFlags, flags *pflag.FlagSet, i
 	if err := a.takeOver(flags, kept, old.Provider); err != nil {
 		return err
 	}
-	a.chooseScreen(r)
+	if err := a.watchers(r); err != nil {
+		return err
+	}
 	if kept.Demo != nil && r.maxInFlight == 0 {
 		r.maxInFlight = demoInFlight
 	}

@@ -47,7 +47,9 @@ func (a *app) demo(ctx context.Context, r *runFlags, options simulator.Options, 
 	if len(r.sitemaps) > 0 || r.baseURL != "" {
 		return usage("demo brings its own input and addresses, leave out --sitemap and --base-url")
 	}
-	a.chooseScreen(r)
+	if err := a.watchers(r); err != nil {
+		return err
+	}
 	if !ownDB {
 		dir, err := os.MkdirTemp("", "scrapetop-demo-*")
 		if err != nil {

@@ -43,6 +43,7 @@ func (a *app) drive(ctx context.Context, d drive) error {
 	if err != nil {
 		return err
 	}
+	defer a.serveMetrics(eng)()
 	s := a.sit(ctx, eng, d)
 	var shown error
 	switch {

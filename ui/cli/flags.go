@@ -63,6 +63,7 @@ type runFlags struct {
 	anew              bool
 	resubmitUnknown   string
 	resubmitLost      bool
+	metrics           string
 }
 
 func (r *runFlags) register(f *pflag.FlagSet) {
@@ -96,11 +97,12 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 	f.Var(newParsed(&r.inputFormat, "FORMAT", r.inputFormat, oneOf(inputFormats...)), "input-format", "format of the inputs: auto, text, csv, jsonl, sitemap")
 	f.BoolVar(&r.anew, "new", false, "start a new run although one of the same input is unfinished")
 	f.Var(newParsed(&r.resubmitUnknown, "WORD", "", oneOf(resubmitWords...)), "resubmit-unknown", "a paid submit whose answer never came: after_lookup, never")
+	f.StringVar(&r.metrics, "metrics", "", "serve Prometheus metrics and /healthz on `ADDRESS`, e.g. 127.0.0.1:9464")
 	f.BoolVar(&r.resubmitLost, "resubmit-lost", false, "submit again what the platform lost (costs again)")
 }
 
 // notStored are flags that belong to one sitting, not to the run: resume takes them anew.
 var notStored = map[string]bool{
 	"db": true, "config": true, "theme": true, "no-color": true, "ascii": true, "headless": true, "plain": true, "summary": true, "new": true, "sitemap": true,
-	"input-format": true,
+	"input-format": true, "metrics": true,
 }

@@ -32,6 +32,7 @@ var arrows = map[string][]string{
 	"ui/screen":                  {"ui/widget", "ui/keys", "themes", "engine", "engine/view", "storage"},
 	"ui/plain":                   {"ui/screen", "ui/widget", "engine", "engine/view"},
 	"ui/report":                  {"ui/widget", "storage"},
+	"ui/metrics":                 {"engine/view", "storage"},
 	"ui/screen/sample":           {"ui/screen", "ui/widget", "ui/keys", "themes", "engine", "engine/view", "storage"},
 	"ui/widget":                  {"themes"},
 	"ui/keys":                    {"themes"},

@@ -89,6 +89,7 @@ func run(ctx context.Context, args []string, std stdio, w world) (code int) {
 		}
 	}()
 	a := &app{std: std, world: w, env: environment(w.environ)}
+	defer a.leaveAddress()
 	root := a.rootCommand()
 	root.SetArgs(append([]string{}, args...)) // never nil: cobra would take the process's own
 	return a.exitCode(root.ExecuteContext(ctx))

@@ -68,7 +68,9 @@ func (a *app) resume(ctx context.Context, r *runFlags, flags *pflag.FlagSet, id 
 	if err := a.takeOver(flags, kept, run.Provider); err != nil {
 		return err
 	}
-	a.chooseScreen(r)
+	if err := a.watchers(r); err != nil {
+		return err
+	}
 	cfg, err := a.engineConfig(r)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"net"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -20,6 +21,7 @@ type app struct {
 	file    *configFile         // after prepare; never nil then
 	given   map[string][]string // flags given on the command line or by the environment
 	teller  teller
+	metrics net.Listener // the address of the metrics, until they are served; nil: none was named
 }
 
 // What a command needs before it runs, in its annotations.

@@ -40,7 +40,9 @@ func (a *app) newRun(ctx context.Context, r *runFlags, args []string) error {
 	if len(args)+len(r.sitemaps) == 0 {
 		return usage("run needs an INPUT (a file, - or a URL) or a --sitemap, see: scrapetop run --help")
 	}
-	a.chooseScreen(r)
+	if err := a.watchers(r); err != nil {
+		return err
+	}
 	cfg, err := a.engineConfig(r)
 	if err != nil {
 		return err
@@ -148,11 +150,12 @@ func marksOf(inputs []input, sitemaps []string) []inputMark {
 	return marks
 }
 
-// chooseScreen settles whether there is a dashboard: not without a terminal to draw on.
-func (a *app) chooseScreen(r *runFlags) {
+// watchers settles who sees the run: there is no dashboard without a terminal to draw on, and metrics need their address.
+func (a *app) watchers(r *runFlags) error {
 	if r.plain || !terminal(a.std.Out) {
 		r.headless = true
 	}
+	return a.takeAddress(r)
 }
 
 // openStore opens the database; a viewer's never writes.

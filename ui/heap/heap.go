@@ -15,7 +15,7 @@ const (
 	// a run at full speed a tenth of its time.
 	easyGoal = 40 << 20
 	// goal is up to where a larger one may. A run over 20,000 domains stays below it.
-	goal = 72 << 20
+	goal = 68 << 20
 	// leastGrowth is the growth allowed to a heap that is larger than the goal: collecting more often would cost more than
 	// the memory is worth.
 	leastGrowth = 40 // per cent
