@@ -297,6 +297,17 @@ func TestPaces(t *testing.T) {
 	if last(d) != 100*time.Millisecond {
 		t.Errorf("a live run ticks each %v", last(d))
 	}
+	for range 6 {
+		d.source.change(func(*view.Frame) {})
+		d.advance(time.Second)
+	}
+	if last(d) != 200*time.Millisecond {
+		t.Errorf("nobody presses a key, and it ticks each %v", last(d))
+	}
+	d.press("j")
+	if last(d) != 100*time.Millisecond {
+		t.Errorf("after a key it ticks each %v", last(d))
+	}
 	d.advance(4 * time.Second)
 	if last(d) != 500*time.Millisecond {
 		t.Errorf("nothing changes, and it ticks each %v", last(d))
@@ -310,7 +321,7 @@ func TestPaces(t *testing.T) {
 	d.source.change(func(*view.Frame) {})
 	d.send(tea.FocusMsg{})
 	d.advance(time.Second)
-	if last(d) != 100*time.Millisecond {
+	if last(d) != 200*time.Millisecond {
 		t.Errorf("looked at again, it ticks each %v", last(d))
 	}
 	asked := len(d.paces)

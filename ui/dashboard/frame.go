@@ -15,9 +15,13 @@ import (
 
 // The pace of the frame clock.
 const (
-	localFPS = 10
-	sshFPS   = 4 // whole screens travel there
-	maxFPS   = 30
+	// localFPS is for as long after a key as eager says: what it does is looked for. watchedFPS is for whoever only looks on, as a
+	// drawn frame costs a run processor time.
+	localFPS   = 10
+	watchedFPS = 5
+	sshFPS     = 4 // whole screens travel there
+	maxFPS     = 30
+	eager      = 5 * time.Second
 	// slow is the pace when nobody looks, when the picture is frozen, and when no run is live.
 	slow = time.Second
 	// quiet is the pace after nothing changed for quietAfter: only countdowns move.
@@ -74,8 +78,10 @@ func (m *Model) paceNow() time.Duration {
 		fps = min(fps, maxFPS)
 	case m.opt.Getenv("SSH_CONNECTION") != "":
 		fps = sshFPS
-	default:
+	case m.now.Sub(m.touchedAt) <= eager:
 		fps = localFPS
+	default:
+		fps = watchedFPS
 	}
 	return time.Second / time.Duration(fps)
 }

@@ -34,7 +34,7 @@ type Options struct {
 	Keys    *keys.Map // the keys in force; nil: the default ones
 	NoColor bool      // as --no-color; NO_COLOR and TERM are read from the environment
 	ASCII   bool      // ASCII signs only
-	FPS     int       // frames a second, 1 to 30; zero: 10, over SSH 4
+	FPS     int       // frames a second, 1 to 30; zero: 10 after a key, then 5, over SSH 4
 	Output  *os.File
 	Input   *os.File // the terminal's keys; the caller opens it when stdin holds the run's input
 
@@ -90,6 +90,7 @@ type Model struct {
 	blurred   bool
 	suspended bool
 	changedAt time.Time // of the last frame that differed
+	touchedAt time.Time // of the last key
 
 	seq       uint64 // of the frame shown
 	asked     view.Query
@@ -192,7 +193,7 @@ func New(source Source, opt Options) *Model {
 		source: source, opt: opt, crash: opt.Crash, themes: opt.Themes.Names(), now: opt.Now(), index: -1,
 		wishes: make(map[string]wish), yours: make(map[string]int), data: screen.Take(nil),
 	}
-	m.start, m.changedAt = m.now, m.now
+	m.start, m.changedAt, m.touchedAt = m.now, m.now, m.now
 	m.browse.Follow()
 	m.list.Tags = make(map[string]view.DomainRow)
 	m.profile = themes.Detect(opt.Getenv)
@@ -309,7 +310,8 @@ func (m *Model) heed(msg tea.Msg) tea.Cmd {
 		}
 	case tea.KeyMsg:
 		m.now = m.opt.Now()
-		return m.keys(msg)
+		m.touchedAt = m.now
+		return together(m.keys(msg), m.hurry())
 	case tea.FocusMsg:
 		m.blurred = false
 		return m.restart()
