@@ -114,7 +114,7 @@ func (p *Picture) scopeNote() (string, themes.Role) {
 // sharedColumns are the columns of the table; those of a higher rank leave first when it gets narrow.
 var sharedColumns = []widget.Column{
 	{Title: "STATE", Min: 7},
-	{Title: "BUDGET", Min: 12, Max: 30, Weight: 4},
+	{Title: "BUDGET", Min: 12, Max: 30, Weight: 9},
 	{Title: "IN FLIGHT", Min: 10, Max: 16, Weight: 1, Rank: 1, Align: widget.Right},
 	{Title: "REMAINING", Min: 10, Max: 14, Weight: 1, Rank: 2, Align: widget.Right},
 	{Title: "AGE", Min: 4, Rank: 11, Align: widget.Right},
@@ -125,7 +125,7 @@ var sharedColumns = []widget.Column{
 	{Title: "PEND", Min: 4, Rank: 6, Align: widget.Right},
 	{Title: "TGT", Min: 4, Rank: 7, Align: widget.Right},
 	{Title: "BUSY", Min: 4, Rank: 8, Align: widget.Right},
-	{Title: "WHY", Min: 16, Weight: 12, Rank: 12},
+	{Title: "WHY", Min: 16, Weight: 10, Rank: 12},
 }
 
 // sharedTable is the part of the table that is in sight.
