@@ -125,7 +125,8 @@ func (s *Store) Export(ctx context.Context, w io.Writer, spec ExportSpec) (int64
 		return 0, explain(s.path, err)
 	}
 	defer conn.Close()
-	out := bufio.NewWriterSize(w, 64<<10)
+	to := &outlet{w: w}
+	out := bufio.NewWriterSize(to, 64<<10)
 	var n int64
 	err = snapshot(ctx, conn, func() error {
 		if err := s.exportable(ctx, conn, spec.Run); err != nil {
@@ -149,13 +150,27 @@ func (s *Store) Export(ctx context.Context, w io.Writer, spec ExportSpec) (int64
 		n, err = t.export(ctx, conn, spec, sink)
 		return err
 	})
+	if err == nil {
+		err = out.Flush()
+	}
+	if to.err != nil { // not the database's: its path and what to do about it would mislead
+		return n, fmt.Errorf("write export: %w", to.err)
+	}
+	return n, explain(s.path, err)
+}
+
+// outlet remembers that what it passes bytes to took no more.
+type outlet struct {
+	w   io.Writer
+	err error
+}
+
+func (o *outlet) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
 	if err != nil {
-		return n, explain(s.path, err)
+		o.err = err
 	}
-	if err := out.Flush(); err != nil {
-		return n, fmt.Errorf("write export: %w", err)
-	}
-	return n, nil
+	return n, err
 }
 
 func defaultTo(s, otherwise string) string {
@@ -233,7 +248,7 @@ func (t table) export(ctx context.Context, conn *sql.Conn, spec ExportSpec, to s
 			}
 		}
 		if err := to.row(t.columns, values); err != nil {
-			return n, fmt.Errorf("write export: %w", err)
+			return n, err
 		}
 		if n++; spec.Told != nil && n%toldEvery == 0 {
 			spec.Told(n)

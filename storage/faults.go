@@ -96,7 +96,7 @@ func explain(path string, err error) error {
 		return fault(ErrBusy, path, err)
 	}
 	switch lite.SystemErrno {
-	case syscall.ENOSPC, syscall.EDQUOT:
+	case syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG: // EFBIG: the system allows this process no larger file
 		return fault(ErrDiskFull, path, err)
 	case syscall.EROFS, syscall.EACCES, syscall.EPERM:
 		return fault(ErrReadOnly, path, err)

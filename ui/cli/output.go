@@ -28,7 +28,11 @@ func (a *app) output(path string, force bool, write func(io.Writer) error) error
 		return writeWhole(path, force, write)
 	}
 	w := bufio.NewWriterSize(a.std.Out, 64<<10)
-	if err := errors.Join(write(w), w.Flush()); err != nil {
+	err := write(w)
+	if unsent := w.Flush(); err == nil {
+		err = unsent
+	}
+	if err != nil {
 		return broken("write to stdout: %w", err)
 	}
 	return nil
