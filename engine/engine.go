@@ -145,17 +145,22 @@ func (e *Engine) Feed(ctx context.Context, tasks []storage.NewTask) (storage.Que
 		return storage.Queued{}, ErrOver
 	default:
 	}
-	if e.cfg.Provider == Direct {
-		for i := range tasks {
-			e.hosts.add(tasks[i].Domain)
-		}
-	}
+	e.allow(tasks)
 	q, err := e.store.Enqueue(ctx, e.run.ID, tasks)
 	if err != nil {
 		return q, err
 	}
 	e.inbox.post(fed{q})
 	return q, nil
+}
+
+// allow lets direct reach the hosts that an input names, wherever they are.
+func (e *Engine) allow(tasks []storage.NewTask) {
+	if e.cfg.Provider == Direct {
+		for i := range tasks {
+			e.hosts.add(tasks[i].Domain)
+		}
+	}
 }
 
 // Skip counts input lines that were refused.

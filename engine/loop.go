@@ -55,7 +55,7 @@ type loop struct {
 	ending    *core.Ending
 	unheard   []any // what arrived behind the end
 	failed    error
-	loading   bool
+	inputs    int // that are being read
 	pausedAt  time.Time
 	drainBy   time.Time
 	sleep     sleepWatch
@@ -76,7 +76,7 @@ type flying struct {
 }
 
 func newLoop(e *Engine) *loop {
-	return &loop{Engine: e, callers: make(callers), flight: map[uint64]*flying{}, pauses: map[[2]string]bool{}, refused: map[string]bool{}, loading: true, tally: &view.Tally{}}
+	return &loop{Engine: e, callers: make(callers), flight: map[uint64]*flying{}, pauses: map[[2]string]bool{}, refused: map[string]bool{}, inputs: 1, tally: &view.Tally{}}
 }
 
 // run feeds the core until the run is over and everything is on disk.
@@ -140,8 +140,12 @@ func (l *loop) handle(m any) {
 		l.giveUp(m.err)
 	case core.Refilled:
 		l.refilled(m)
+	case joining:
+		l.join(m)
+	case joined:
+		l.joined(m)
 	case core.InputEnded:
-		l.loading = false
+		l.inputs--
 		l.step(m)
 	default:
 		l.step(m)
@@ -391,6 +395,8 @@ func (l *loop) hearRest() (more int64) {
 			more += m.Added
 		case returned:
 			more += m.waiting()
+		case joined:
+			l.tellOver(returned(m))
 		case core.Refilled:
 			l.picture.cached += int64(len(m.Reused))
 			more -= int64(len(m.Reused))

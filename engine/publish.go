@@ -94,7 +94,7 @@ func (l *loop) publish(now time.Time, force bool) {
 func (l *loop) runRow(now time.Time) view.Run {
 	r := l.picture.run
 	r.Elapsed = l.active(now)
-	r.PausedAt, r.DrainBy, r.Loading = l.pausedAt, l.drainBy, l.loading
+	r.PausedAt, r.DrainBy, r.Loading = l.pausedAt, l.drainBy, l.inputs > 0
 	reason, draining := l.m.DrainReason()
 	switch {
 	case l.ending != nil:
@@ -205,7 +205,7 @@ func (l *loop) domainRow(now time.Time, d *frontier.Domain) view.DomainInput {
 	b, log := d.Budget, &d.Log
 	waiting := d.Waiting()
 	open := waiting > 0 || b.InFlight() > 0
-	state := stateOf(now, b, open, !open && log.Delayed == 0 && !l.loading)
+	state := stateOf(now, b, open, !open && log.Delayed == 0 && l.inputs <= 0)
 	if string(state) != d.Shown {
 		d.Shown, d.Since = string(state), now
 	}

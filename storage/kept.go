@@ -57,6 +57,7 @@ type Run struct {
 	StartedAt  time.Time
 	FinishedAt time.Time // zero while unfinished
 	Tasks      int64
+	Added      int64 // of them, by a person while it went on: no lines of its input
 	Accepted   int64
 	Dead       int64
 	Pending    int64 // pending, delayed, in_flight and remote

@@ -212,16 +212,21 @@ func TestUpgradeKeepsWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, tasks := newRun(t, old, "direct", "http://a.test/1")
-	write(t, old, accept(run.ID, tasks[0], "kept"))
 	if err := old.Close(); err != nil {
 		t.Fatal(err)
 	}
+	plainly(t, path,
+		`INSERT INTO run (id, name, input, provider, options, credentials, accounts, state, started_at) VALUES (7, 'n', 'i', 'direct', '', 1, 1, 'stopped', 1)`,
+		`INSERT INTO total (run, tasks, duplicates) VALUES (7, 1, 2)`,
+		`INSERT INTO task (run, url, domain, tenant, priority, state, created_at, updated_at) VALUES (7, 'http://a.test/1', 'a.test', '', 0, 'pending', 1, 1)`)
 	s := openAt(t, path, Options{})
-	if got := query(t, s, "SELECT url, body FROM results"); len(got) != 1 || got[0] != "http://a.test/1|kept" {
-		t.Errorf("results %v", got)
+	if run, err := s.Run(ctx, 7); err != nil || run.Tasks != 1 || run.Added != 0 || run.Pending != 1 || run.Totals.Duplicates != 2 {
+		t.Errorf("%+v, %v", run, err)
 	}
-	if got := query(t, s, "PRAGMA user_version"); got[0] != "5" {
+	if got := query(t, s, "SELECT url, state FROM tasks"); len(got) != 1 || got[0] != "http://a.test/1|pending" {
+		t.Errorf("tasks %v", got)
+	}
+	if got := query(t, s, "PRAGMA user_version"); got[0] != "6" {
 		t.Errorf("version %v", got)
 	}
 }
@@ -241,7 +246,7 @@ func TestFailedUpgradeLeavesTheOldVersion(t *testing.T) {
 		}
 		folder[name] = &fstest.MapFile{Data: data}
 	}
-	folder["migrations/0006_bad.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE half (a); CREATE TABLE task (b);")}
+	folder["migrations/0007_bad.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE half (a); CREATE TABLE task (b);")}
 	all, err := steps(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -249,7 +254,7 @@ func TestFailedUpgradeLeavesTheOldVersion(t *testing.T) {
 	if s, err := open(t.Context(), path, Options{}, all); err == nil {
 		s.Close()
 		t.Fatal("opened")
-	} else if !strings.Contains(err.Error(), "0006_bad.sql") {
+	} else if !strings.Contains(err.Error(), "0007_bad.sql") {
 		t.Errorf("%v", err)
 	}
 	s := openAt(t, path, Options{})

@@ -39,7 +39,7 @@ func (s *Store) CreateRun(ctx context.Context, spec RunSpec) (Run, error) {
 const runColumns = `SELECT r.id, r.name, r.input, r.provider, r.settings, r.state, r.reason, r.started_at, r.finished_at, o.lock,
 	t.tasks, t.accepted, t.dead, t.tasks - t.accepted - t.dead - t.cancelled, t.attempts, t.records,
 	t.requests, t.retries, t.cooldowns, t.probes, t.account, t.rate, t.pending_jobs, t.target, t.busy, t.cached, t.skipped,
-	t.duplicates, t.bytes, t.credits, t.elapsed_ns, t.max_in_flight
+	t.duplicates, t.bytes, t.credits, t.elapsed_ns, t.max_in_flight, t.added
 	FROM run r JOIN total t ON t.run = r.id LEFT JOIN owner o ON o.id = r.owner `
 
 // unfinished selects runs that have something left to do: tasks that did not end, or an end that was never reached.
@@ -55,7 +55,7 @@ func (s *Store) scanRun(rows interface{ Scan(...any) error }) (Run, error) {
 	err := rows.Scan(&r.ID, &r.Name, &r.Input, &r.Provider, &settings, &r.State, &reason, &started, &finished, &lock,
 		&r.Tasks, &r.Accepted, &r.Dead, &r.Pending, &r.Attempts, &r.Records,
 		&t.Requests, &t.Retries, &t.Cooldowns, &t.Probes, &t.Account, &t.Rate, &t.PendingJobs, &t.Target, &t.Busy, &t.Cached, &t.Skipped,
-		&t.Duplicates, &t.Bytes, &t.Credits, &t.Elapsed, &t.MaxInFlight)
+		&t.Duplicates, &t.Bytes, &t.Credits, &t.Elapsed, &t.MaxInFlight, &r.Added)
 	if err != nil {
 		return Run{}, err
 	}

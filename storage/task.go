@@ -12,6 +12,16 @@ import (
 // Enqueue adds tasks to a run in one transaction. A URL that the run has already is counted as a duplicate, here and in
 // the run's totals, and changes nothing. A batch of about a thousand is quickest.
 func (s *Store) Enqueue(ctx context.Context, run int64, tasks []NewTask) (Queued, error) {
+	return s.newTasks(ctx, run, tasks, false)
+}
+
+// Add is an Enqueue of tasks that are no lines of the run's input: a person added them. The run counts them as Added, and its
+// duplicates stay those of the input.
+func (s *Store) Add(ctx context.Context, run int64, tasks []NewTask) (Queued, error) {
+	return s.newTasks(ctx, run, tasks, true)
+}
+
+func (s *Store) newTasks(ctx context.Context, run int64, tasks []NewTask, byHand bool) (Queued, error) {
 	metas := make([]any, len(tasks))
 	for i := range tasks {
 		var err error
@@ -21,7 +31,7 @@ func (s *Store) Enqueue(ctx context.Context, run int64, tasks []NewTask) (Queued
 	}
 	var q Queued
 	err := s.do(ctx, func(*sql.Conn) (err error) {
-		q, err = s.writer.enqueue(run, tasks, metas)
+		q, err = s.writer.enqueue(run, tasks, metas, byHand)
 		return err
 	})
 	if err != nil {
@@ -31,7 +41,7 @@ func (s *Store) Enqueue(ctx context.Context, run int64, tasks []NewTask) (Queued
 }
 
 // enqueue adds tasks in the open transaction. Asking for each whether it was added would cost a third more than adding it.
-func (w *writer) enqueue(run int64, tasks []NewTask, metas []any) (q Queued, err error) {
+func (w *writer) enqueue(run int64, tasks []NewTask, metas []any, byHand bool) (q Queued, err error) {
 	created := ms(time.Now())
 	last, err := w.number(`SELECT coalesce(max(id), 0) FROM task`)
 	if err != nil {
@@ -76,7 +86,11 @@ func (w *writer) enqueue(run int64, tasks []NewTask, metas []any) (q Queued, err
 	} else if err := w.added(last, waits); err != nil {
 		return q, err
 	}
-	n, err := w.execCount(`UPDATE total SET tasks = tasks + ?, duplicates = duplicates + ? WHERE run = ?`, q.Added, q.Duplicates, run)
+	added, duplicates := int64(0), q.Duplicates
+	if byHand {
+		added, duplicates = q.Added, 0
+	}
+	n, err := w.execCount(`UPDATE total SET tasks = tasks + ?, duplicates = duplicates + ?, added = added + ? WHERE run = ?`, q.Added, duplicates, added, run)
 	if err == nil && n == 0 {
 		err = fmt.Errorf("run %d: %w", run, ErrNoRun)
 	}

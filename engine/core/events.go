@@ -132,7 +132,10 @@ type LookupAsked struct {
 	Domain string
 }
 
-// InputEnded tells that no more tasks will be queued.
+// InputBegan tells that one more input is read: the run waits for the end of each. The first is read from the start.
+type InputBegan struct{}
+
+// InputEnded tells that an input brings no more tasks.
 type InputEnded struct{}
 
 // Draining tells to start nothing new and to end at the latest at By; Abandon ends at once.

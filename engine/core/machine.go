@@ -75,6 +75,7 @@ type Machine struct {
 	ended        map[int64]struct{} // tasks whose end was stored while a refill was under way
 	paused       map[budgetKey]bool
 	lookups      map[int64]*frontier.Task
+	inputs       int // that are being read
 	inputOver    bool
 	capsRequests bool      // the run, or a tenant, has a cap on requests
 	toPolls      int       // jobs that will be polled
@@ -130,6 +131,7 @@ func New(cfg Config) *Machine {
 		calls:      map[uint64]*Call{},
 		jobs:       map[string]*Job{},
 		lent:       map[int64]*loan{},
+		inputs:     1,
 		ended:      map[int64]struct{}{},
 		paused:     map[budgetKey]bool{},
 		refused:    map[*budget.Budget]Refused{},
@@ -230,8 +232,12 @@ func (m *Machine) Step(now time.Time, ev Event) []Action {
 		m.returned(ev)
 	case LookupAsked:
 		m.lookupAsked(now, ev)
+	case InputBegan:
+		m.inputs++
+		m.inputOver = false
 	case InputEnded:
-		m.inputOver = true
+		m.inputs--
+		m.inputOver = m.inputs <= 0
 	case LostSubmit:
 		m.lostSubmit(now, ev)
 	case Draining:

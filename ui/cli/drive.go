@@ -38,7 +38,7 @@ func (a *app) drive(ctx context.Context, d drive) error {
 	if err != nil {
 		return broken("run %d cannot start: %w", d.run.ID, err)
 	}
-	opt.Acts = taskActs{eng, rowsOf{d.store}}
+	opt.Acts, opt.Adder = taskActs{eng, rowsOf{d.store}}, adder{a, eng, d}
 	endLog, err := a.logEvents(ctx, d.store, d.run.ID)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ const maxTyped = 4096
 func (a *app) speak(s *sitting, d drive) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	speaker := plain.New(s.eng, a.world.now())
+	speaker := plain.New(s.eng, adder{a, s.eng, d}, a.world.now())
 	say := func(lines []string) {
 		for _, l := range lines {
 			fmt.Fprintln(a.std.Out, printable(l))
@@ -30,7 +30,7 @@ func (a *app) speak(s *sitting, d drive) {
 	for {
 		select {
 		case <-s.done:
-			say(speaker.Look(a.world.now()))
+			say(speaker.End(a.world.now()))
 			return
 		case line, open := <-typed:
 			if !open {

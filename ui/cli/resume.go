@@ -83,7 +83,7 @@ func (a *app) resume(ctx context.Context, r *runFlags, flags *pflag.FlagSet, id 
 	inputs, sitemaps := a.rest(run, kept.Inputs)
 	defer closeInputs(inputs)
 	feed := a.newFeeder(inputs, sitemaps, r)
-	feed.skip, feed.counted = run.Tasks+run.Totals.Duplicates, run.Totals.Skipped
+	feed.skip, feed.counted = run.Tasks-run.Added+run.Totals.Duplicates, run.Totals.Skipped
 	if len(inputs) > 0 {
 		feed.start(ctx)
 		defer feed.stopReading()

@@ -62,6 +62,8 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		m.show(screen.Events)
 	case keys.ShowHistory:
 		m.show(screen.History)
+	case keys.AddURLs:
+		m.openAdd("")
 	case keys.Export:
 		m.openExport()
 	case keys.Open:

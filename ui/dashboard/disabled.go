@@ -12,12 +12,12 @@ import (
 func (m *Model) disabled(action keys.Action) string {
 	frozen, none := !m.frozenAt.IsZero(), m.row() < 0
 	over := m.fresh && !m.data.Frame.Live
-	if m.looked != nil && action == keys.PauseRun {
+	if m.looked != nil && (action == keys.PauseRun || action == keys.AddURLs) {
 		return "this run is only looked at: 1 goes back"
 	}
 	if m.opt.Watching && !over {
 		switch action {
-		case keys.LimitDown, keys.LimitUp, keys.EndCooldown, keys.Probe, keys.PauseRun, keys.Requeue, keys.RequeueAll:
+		case keys.LimitDown, keys.LimitUp, keys.EndCooldown, keys.Probe, keys.PauseRun, keys.Requeue, keys.RequeueAll, keys.AddURLs:
 			return "another process drives the run: only a pause reaches it from here"
 		}
 	}
@@ -83,6 +83,8 @@ func (m *Model) disabled(action keys.Action) string {
 		if len(m.list.Tags) == 0 && !m.tab.OfRows() {
 			return "nothing is tagged"
 		}
+	case keys.AddURLs:
+		return m.noAdd(over)
 	case keys.Export:
 		return m.noExport()
 	case keys.Undo:

@@ -64,6 +64,8 @@ func (m *Model) mode() keys.Mode {
 		return keys.Dialog
 	case m.export.open():
 		return m.export.mode()
+	case m.add != nil:
+		return keys.Adding
 	case m.help != nil:
 		return keys.HelpMode
 	case m.menu != nil:
@@ -125,15 +127,19 @@ func (m *Model) elsewhere(mode keys.Mode) string {
 }
 
 func (m *Model) textMode() bool {
-	return m.ask == nil && (m.help != nil || m.palette != nil || m.mode() == keys.Pathed) || m.prompt != nil
+	return m.ask == nil && (m.help != nil || m.palette != nil || m.add != nil || m.mode() == keys.Pathed) || m.prompt != nil
 }
 
 // keys takes a key message apart: printable keys that arrived in one read are one message, and a paste is one too.
 func (m *Model) keys(msg tea.KeyMsg) tea.Cmd {
 	if msg.Paste {
-		if m.textMode() {
+		switch {
+		case m.mode() == keys.Adding:
+			m.add.paste(string(msg.Runes))
+			m.changed()
+		case m.textMode():
 			m.typed(widget.Clean(string(msg.Runes), 1000))
-		} else {
+		default:
 			m.say(themes.Dim, "pasted text is taken in a text field only (/)", "")
 		}
 		return nil
@@ -149,7 +155,12 @@ func (m *Model) keys(msg tea.KeyMsg) tea.Cmd {
 		msg = plain
 	}
 	if msg.Type == tea.KeyRunes && len(msg.Runes) > 1 {
-		if m.textMode() {
+		switch {
+		case mode == keys.Adding:
+			m.add.paste(string(msg.Runes))
+			m.changed()
+			return nil
+		case m.textMode():
 			m.typed(widget.Clean(string(msg.Runes), 1000))
 			return nil
 		}
@@ -233,6 +244,8 @@ func (m *Model) carryOut(mode keys.Mode, action keys.Action) tea.Cmd {
 	case keys.Columned:
 		m.inColumns(action)
 		return nil
+	case keys.Adding:
+		return m.inAdding(action)
 	case keys.FilterRow:
 		return m.inPrompt(action)
 	case keys.Commands:
@@ -254,6 +267,8 @@ func (m *Model) edit(msg tea.KeyMsg) {
 		m.palette.edit(m, msg)
 	} else if m.export.open() {
 		m.export.edit(msg)
+	} else if m.add != nil {
+		m.add.edit(msg)
 	} else if m.prompt != nil {
 		m.prompt.field, _ = m.prompt.field.Update(msg)
 		if value := m.prompt.field.Value(); value != widget.Clean(value, 250) {
@@ -383,7 +398,7 @@ func (m *Model) answer(i int) tea.Cmd {
 
 // closeOver closes what is drawn over the screen.
 func (m *Model) closeOver() {
-	m.ask, m.help, m.menu, m.palette, m.reading, m.over = nil, nil, nil, nil, nil, nil
+	m.ask, m.help, m.menu, m.palette, m.reading, m.add, m.over = nil, nil, nil, nil, nil, nil, nil
 	m.changed()
 }
 

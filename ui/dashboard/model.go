@@ -60,6 +60,8 @@ type Options struct {
 	Rows Reader
 	// Acts change single tasks; nil: nothing can.
 	Acts TaskActs
+	// Adder adds URLs to the run that is going; nil: nothing can.
+	Adder Adder
 	// Exporter writes files; nil: nothing can.
 	Exporter Exporter
 	// Again is told which run is to be started again, or to go on; the program ends then, and the caller does it. Nil: nobody can.
@@ -112,6 +114,9 @@ type Model struct {
 	later     tea.Cmd      // an act on storage that the message in hand asked for
 	looked    *storage.Run // the run looked at, which nobody drives here; nil: the one that is driven
 	export    *export      // nil: none is asked for and none is written
+
+	add    *addition // the dialog that asks for URLs; nil: closed
+	adding int       // inputs that are being added
 
 	over    screen.Overlay
 	ask     *question
@@ -294,6 +299,8 @@ func (m *Model) heed(msg tea.Msg) tea.Cmd {
 		m.answered(msg)
 	case actedMsg:
 		m.acted(msg)
+	case addedMsg:
+		m.added(msg)
 	case exportedMsg:
 		m.exported(msg)
 	case frameMsg:
@@ -400,6 +407,9 @@ func (m *Model) picture() *screen.Picture {
 	}
 	if m.export.writes() && m.export.hidden {
 		p.Writing = "writing " + widget.Clean(m.export.path, 100) + ": " + m.export.form().Done()
+	}
+	if m.add != nil && m.ask == nil {
+		p.Over = m.add.form()
 	}
 	if m.export.open() && m.ask == nil {
 		p.Over = m.export.form()

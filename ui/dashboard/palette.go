@@ -49,6 +49,7 @@ func (m *Model) verbs() []verb {
 			run: func(domain string) tea.Cmd { m.pauseNamed(domain, engine.Pause); return nil }},
 		{name: "resume", arg: "<domain>", help: "send to it again", action: keys.Pause, complete: m.domainsLike,
 			run: func(domain string) tea.Cmd { m.pauseNamed(domain, engine.Resume); return nil }},
+		{name: "add", arg: "<URL or file>", help: "to the run that is going", action: keys.AddURLs, run: func(text string) tea.Cmd { return m.startAdding(text) }},
 		{name: "go", arg: "<domain>", help: "put the cursor on it", complete: m.domainsLike, run: func(domain string) tea.Cmd {
 			m.list.Selected, m.list.Scope, m.list.Filter, m.list.Faults, m.chosen = domain, "", "", false, true
 			m.show(screen.Budgets)

@@ -43,6 +43,7 @@ const (
 	RequeueAll  Action = "requeue all" // of the cause, or of the domain
 	Compare     Action = "compare"     // the tagged runs
 	Settings    Action = "settings"    // of the run under the cursor
+	AddURLs     Action = "add urls"    // to the run that is going
 	Again       Action = "run again"   // the run under the cursor, or go on with it
 	Export      Action = "export"
 	Undo        Action = "undo"
@@ -97,6 +98,7 @@ const (
 	Exporting Mode = "export"      // its dialog
 	Pathed    Mode = "export path" // the text field in it
 	Columned  Mode = "export columns"
+	Adding    Mode = "adding"   // of URLs: a text field
 	HelpMode  Mode = "help"     // the help, which is also a search field
 	FilterRow Mode = "filter"   // a text field
 	Commands  Mode = "commands" // the palette, which is a text field too
@@ -108,7 +110,7 @@ const (
 // Modes returns all modes.
 func Modes() []Mode {
 	return []Mode{
-		Overview, Domains, Shared, Tasks, Letters, Events, History, Results, Page, Diagnosed, HelpMode, FilterRow, Commands, Menu, Dialog, Exporting, Pathed, Columned,
+		Overview, Domains, Shared, Tasks, Letters, Events, History, Results, Page, Diagnosed, HelpMode, FilterRow, Commands, Menu, Dialog, Exporting, Pathed, Columned, Adding,
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 	"dev.scrapetop/ui/widget"
 )
 
+// mostTyped is the longest command, in characters: many URLs may be added by one.
+const mostTyped = 4096
+
 // order is a command as it is typed: its word, what stands behind it, and what it does.
 type order struct {
 	word, takes, does string
@@ -34,6 +37,7 @@ func init() {
 		{"resume", "run | DOMAIN | SCOPE KEY", "send again", func(s *Speaker, words []string, now time.Time) []string { return s.pause(words, false, now) }},
 		{"limit", "DOMAIN N | DOMAIN none", "the most in flight for a domain; none gives it back to the engine", (*Speaker).limit},
 		{"wake", "DOMAIN", "end its cooldown by one probe; asks for: wake DOMAIN now", (*Speaker).wake},
+		{"add", "URL... | FILE", "more work for the run: URLs, or a file as run takes it", (*Speaker).add},
 		{"stop", "[now]", "finish what is in flight and end; now: give it back to the queue at once", (*Speaker).stop},
 		{"help", "", "these commands", (*Speaker).help},
 	}
@@ -41,7 +45,7 @@ func init() {
 
 // Obey does what a line of words asks for, and says what came of it. A word may be cut short while it means one command only.
 func (s *Speaker) Obey(typed string, now time.Time) []string {
-	words := strings.Fields(widget.Clean(typed, 500))
+	words := strings.Fields(widget.Clean(typed, mostTyped))
 	if len(words) == 0 {
 		return nil
 	}

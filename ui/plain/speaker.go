@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,11 @@ type Source interface {
 	Do(engine.Command)
 }
 
+// Adder adds URLs, or those of a file, to the run; it may block. why is the reason for the first line that was refused.
+type Adder interface {
+	Add(ctx context.Context, typed string) (added engine.Added, why string, err error)
+}
+
 const (
 	// summaryEvery is how often the run is summed up unasked.
 	summaryEvery = time.Minute
@@ -29,9 +35,11 @@ const (
 // Speaker turns what changed into lines.
 type Speaker struct {
 	source Source
-	event  uint64    // the last one told
-	state  string    // of the run, as last told
-	summed time.Time // when the last summary was told
+	adder  Adder
+	adds   []<-chan string // what came of adding, told by the next look
+	event  uint64          // the last one told
+	state  string          // of the run, as last told
+	summed time.Time       // when the last summary was told
 	open   []wish
 }
 
@@ -44,7 +52,9 @@ type wish struct {
 }
 
 // New makes a speaker; now is when it begins.
-func New(source Source, now time.Time) *Speaker { return &Speaker{source: source, summed: now} }
+func New(source Source, adder Adder, now time.Time) *Speaker {
+	return &Speaker{source: source, adder: adder, summed: now}
+}
 
 // Look returns the lines about what happened since the last call: events of warning or worse each once and oldest first, changes
 // of the run's state, commands that are confirmed, and a summary each minute.
@@ -64,6 +74,7 @@ func (s *Speaker) Look(now time.Time) []string {
 		}
 		s.state = f.Run.State
 	}
+	lines = append(lines, s.added(now)...)
 	lines = append(lines, s.confirmed(now)...)
 	if now.Sub(s.summed) >= summaryEvery {
 		lines = append(lines, s.summary(f, now)...)

@@ -1,9 +1,12 @@
 package plain
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"dev.scrapetop/engine"
@@ -42,7 +45,7 @@ func (s *script) row(domain string, change func(*view.DomainRow)) {
 
 func speaker() (*script, *Speaker) {
 	s := &script{frame: sample.Normal()}
-	return s, New(s, sample.Now)
+	return s, New(s, s, sample.Now)
 }
 
 func has(t *testing.T, lines []string, want ...string) {
@@ -146,7 +149,7 @@ func TestACommandIsConfirmedByAFrame(t *testing.T) {
 // TestAKeyIsPausedByItsScope.
 func TestAKeyIsPausedByItsScope(t *testing.T) {
 	s := &script{frame: sample.Platform()}
-	speaker := New(s, sample.Now)
+	speaker := New(s, s, sample.Now)
 	b := s.frame.Budgets[0]
 	has(t, speaker.Obey("pause "+b.Scope+" "+b.Key, sample.Now), "asked   pause "+b.Scope)
 	if want := []engine.Command{{Verb: engine.Pause, Scope: b.Scope, Key: b.Key}}; !slices.Equal(s.done, want) {
@@ -168,7 +171,7 @@ func TestSpoken(t *testing.T) {
 // TestEveryFrameIsToldInCleanLines, the hostile one and none too.
 func TestEveryFrameIsToldInCleanLines(t *testing.T) {
 	for _, f := range []*view.Frame{sample.Normal(), sample.Platform(), sample.Hostile(), sample.Stopped(), sample.Starting(), sample.Huge(), sample.Empty(), {}} {
-		speaker := New(&script{frame: f}, sample.Now)
+		speaker := New(&script{frame: f}, nil, sample.Now)
 		lines := speaker.Look(sample.Now.Add(2 * summaryEvery))
 		for _, command := range []string{"domains", "cooldowns", "why", "summary", "help"} {
 			lines = append(lines, speaker.Obey(command, sample.Now)...)
@@ -193,6 +196,29 @@ func FuzzObey(f *testing.F) {
 			if strings.ContainsAny(l, "\x1b\n\r\a") {
 				t.Errorf("%q makes %q", typed, l)
 			}
+		}
+	})
+}
+
+// Add notes what is added; a file cannot be read.
+func (s *script) Add(_ context.Context, typed string) (engine.Added, string, error) {
+	if typed == "no.txt" {
+		return engine.Added{}, "", errors.New("no.txt: no such file")
+	}
+	return engine.Added{Tasks: 2, Duplicates: 1, Refused: 1}, "x.txt:3: no URL", nil
+}
+
+func TestAddIsToldWhenItIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, speaker := speaker()
+		speaker.Look(sample.Now)
+		has(t, speaker.Obey("add x.txt http://b.test/", sample.Now), "asked   add x.txt http://b.test/")
+		has(t, speaker.Obey("add no.txt", sample.Now), "asked")
+		has(t, speaker.Obey("add", sample.Now), "error   say what")
+		synctest.Wait()
+		has(t, speaker.Look(sample.Now), "done    added 2 URLs, 1 already there, 1 refused: x.txt:3: no URL", "nothing was added: no.txt: no such file")
+		if lines := speaker.Look(sample.Now); len(lines) > 0 {
+			t.Error("told twice", lines)
 		}
 	})
 }

@@ -75,6 +75,7 @@ func TestGoldenFrames(t *testing.T) {
 		{"bytes", Page, pictures()["bytes"]},
 		{"export", History, pictures()["export"]},
 		{"exporting", History, pictures()["exporting"]},
+		{"adding", Overview, pictures()["adding"]},
 		{"resume", History, func(p *Picture) {
 			runs(p)
 			pictures()["resume?"](p)
@@ -113,6 +114,8 @@ func TestGoldenFrames(t *testing.T) {
 					mode = keys.HelpMode
 				case *Question:
 					mode = keys.Dialog
+				case *AddForm:
+					mode = keys.Adding
 				case *ExportForm:
 					mode = keys.Exporting
 				case *diagnosis:

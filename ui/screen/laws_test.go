@@ -193,6 +193,9 @@ func pictures() map[string]func(*Picture) {
 		"bytes":   func(p *Picture) { page(p, sample.Binary(), 0) },
 		"no page": func(p *Picture) { p.Shown = TakeRows(Rows{}) },
 		"export":  func(p *Picture) { runs(p, 0); p.Over = exportForm(FieldPath) },
+		"adding": func(p *Picture) {
+			p.Over = &AddForm{Before: strings.Repeat("https://shop-a.example/item/", 9), Behind: "?page=2", Fault: "urls.txt: no such file or directory, INPUT is a file, - or a URL with http:// or https://"}
+		},
 		"export's columns": func(p *Picture) {
 			f := exportForm(FieldColumns)
 			f.Choosing, f.Column = true, 12

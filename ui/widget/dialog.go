@@ -30,9 +30,9 @@ func (d Dialog) Draw(look *Look, width, height int) []string {
 	}
 	buttons := d.buttons(look, inner)
 	room := max(height-2-len(buttons), 0)
-	text := wrapped(d.Lines, inner)
+	text := Wrap(d.Lines, inner)
 	if len(text)+1 > room && len(d.Brief) > 0 {
-		text = wrapped(d.Brief, inner)
+		text = Wrap(d.Brief, inner)
 	}
 	body := make([]string, 0, len(text)+1+len(buttons))
 	for _, line := range text[:min(len(text), room)] {
@@ -45,7 +45,8 @@ func (d Dialog) Draw(look *Look, width, height int) []string {
 	return Pane{Title: d.Title, Focused: true}.Draw(look, width, min(len(body)+2, max(height, 0)), body)
 }
 
-func wrapped(texts []string, inner int) []string {
+// Wrap breaks texts between words into lines of at most inner cells.
+func Wrap(texts []string, inner int) []string {
 	var lines []string
 	for _, text := range texts {
 		lines = slices.AppendSeq(lines, strings.SplitSeq(ansi.Wrap(text, inner, ""), "\n"))
