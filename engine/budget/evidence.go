@@ -29,10 +29,15 @@ func (f *finder) evidence() string {
 			return fmt.Sprintf("a rate, not measured yet: at %s requests a second; %s", short(f.model.rate), seen)
 		}
 		burst := max(1, int(math.Round(f.model.limit)))
+		rate, per := short(f.model.rate), "second"
 		if f.model.rate < 0.5 {
-			return fmt.Sprintf("%s requests a minute, burst %d; %s", short(60*f.model.rate), burst, seen)
+			rate, per = short(60*f.model.rate), "minute"
 		}
-		return fmt.Sprintf("%s requests a second, burst %d; %s", short(f.model.rate), burst, seen)
+		noun := "requests"
+		if rate == "1" {
+			noun = "request"
+		}
+		return fmt.Sprintf("%s %s a %s, burst %d; %s", rate, noun, per, burst, seen)
 	}
 	if f.refusals == 0 {
 		return fmt.Sprintf("%d in flight; %s", f.w, seen)

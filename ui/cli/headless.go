@@ -83,7 +83,7 @@ func (w *watcher) notable(f *view.Frame) {
 	}
 	w.event = newest
 	if more := len(fresh) - eventsAtOnce; more > 0 {
-		w.tell(fmt.Sprintf("%s %d more events", stamp(f.At), more))
+		w.tell(fmt.Sprintf("%s %d earlier events are left out, export --what events has them all", stamp(f.At), more))
 		fresh = fresh[:eventsAtOnce]
 	}
 	for _, e := range slices.Backward(fresh) {
@@ -113,6 +113,9 @@ func progress(f *view.Frame) string {
 	if len(f.Cooldowns) > 0 && f.InFlight == 0 && f.States[view.StateRun] == 0 {
 		next := f.Cooldowns[0]
 		fmt.Fprintf(&b, " · next %s %s in %s", next.Scope, next.Key, max(0, next.Until.Sub(f.At)).Round(time.Second))
+		if next.Cause != "" {
+			b.WriteString(" (" + next.Cause + ")")
+		}
 	} else if f.ETA.Known {
 		fmt.Fprintf(&b, " · about %s left", f.ETA.Left.Round(time.Second))
 	}

@@ -97,7 +97,7 @@ func (p *Picture) taskFacts(t *storage.TaskRow, inner int) []string {
 	case t.State == storage.TaskPending:
 		l.Text(themes.Text, "  waits for "+since5(t.CreatedAt, p.Now))
 	}
-	l.Text(themes.Text, "  tries "+countIn(int64(t.Tries), 5)+"  exchanges "+countIn(int64(t.Attempts), 6))
+	l.Text(themes.Text, "  tries spent "+countIn(int64(t.Tries), 5)+"  exchanges "+countIn(int64(t.Attempts), 6))
 	if t.Tenant != "" {
 		l.Text(themes.Dim, "  tenant ").Text(themes.Text, t.Tenant)
 	}
