@@ -31,7 +31,7 @@ func (l *loop) command(c Command) {
 		l.event("info", c.Scope, c.Key, text, 0)
 		l.step(core.Asked{Verb: "limit", Scope: scope, Key: c.Key, Limit: c.Limit})
 	case EndCooldown:
-		l.event("info", c.Scope, c.Key, "the cooldown was ended by hand: one probe goes out", 0)
+		l.event("info", c.Scope, c.Key, "asked by you: one probe goes out now", 0)
 		l.step(core.Asked{Verb: "end cooldown", Scope: scope, Key: c.Key})
 	case Drain:
 		l.drain("stopped by you")

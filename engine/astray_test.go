@@ -238,39 +238,42 @@ func TestPageInPlaceOfARefusalBlamesNobody(t *testing.T) {
 	}
 }
 
-// TestWrongOptionKillsNotTheWholeList: a field that the platform takes for no task is found out by five of them.
-func TestWrongOptionKillsNotTheWholeList(t *testing.T) {
+// TestWrongOptionKillsNoTask: a field that the platform takes for no task is found out by five of them, or by all of a list that
+// is shorter.
+func TestWrongOptionKillsNoTask(t *testing.T) {
 	for name, cfg := range paidConfigs() {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				inOurTime()
-				w := simulator.New(simulator.Options{})
-				cfg := cfg
-				cfg.Batch = map[string]int{"spidra": 1}[name]
-				var submits atomic.Int64
-				wrong := roundTrip(func(r *http.Request) (*http.Response, error) {
-					if r.Method != http.MethodPost {
-						return w.RoundTripper().RoundTrip(r)
-					}
-					submits.Add(1)
-					return says(r, 422, "application/json", `{"success":false,"error":"VALIDATION_ERROR","message":"unknown field colour"}`)
-				})
-				inStore(t, func(st *storage.Store) {
-					d := driveOn(t, st, cfg, wrong, list(), nil)
-					if d.end.State != storage.RunFailed || !strings.Contains(d.end.Reason, "unknown field colour") || !strings.Contains(d.end.Reason, "requeue --reason refused") {
-						t.Fatalf("end %+v", d.end)
-					}
-					if d.summary.Dead > 5 || d.summary.Dead+d.summary.Pending != 40 || submits.Load() > 15 {
-						t.Fatalf("%d submits, summary %+v", submits.Load(), d.summary)
-					}
-					dead := d.summary.Dead
-					if d = goOn(t, d, cfg, w.RoundTripper()); d.summary.Accepted != 40-dead {
-						t.Fatalf("with the right options: end %+v, summary %+v", d.end, d.summary)
-					}
-				})
-			})
-		})
+		for _, n := range []int{1, 3, 40} {
+			t.Run(fmt.Sprint(name, " ", n), func(t *testing.T) { wrongOption(t, name, cfg, list()[:n]) })
+		}
 	}
+}
+
+func wrongOption(t *testing.T, name string, cfg Config, urls []string) {
+	synctest.Test(t, func(t *testing.T) {
+		inOurTime()
+		w := simulator.New(simulator.Options{})
+		cfg.Batch = map[string]int{"spidra": 1}[name]
+		var submits atomic.Int64
+		wrong := roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method != http.MethodPost {
+				return w.RoundTripper().RoundTrip(r)
+			}
+			submits.Add(1)
+			return says(r, 422, "application/json", `{"success":false,"error":"VALIDATION_ERROR","message":"unknown field colour"}`)
+		})
+		inStore(t, func(st *storage.Store) {
+			d := driveOn(t, st, cfg, wrong, urls, nil)
+			if d.end.State != storage.RunFailed || !strings.Contains(d.end.Reason, "unknown field colour") || !strings.Contains(d.end.Reason, "correct the options and resume") {
+				t.Fatalf("end %+v", d.end)
+			}
+			if d.summary.Dead != 0 || d.summary.Pending != int64(len(urls)) || submits.Load() > 15 {
+				t.Fatalf("%d submits, summary %+v", submits.Load(), d.summary)
+			}
+			if d = goOn(t, d, cfg, w.RoundTripper()); d.summary.Accepted != int64(len(urls)) {
+				t.Fatalf("with the right options: end %+v, summary %+v", d.end, d.summary)
+			}
+		})
+	})
 }
 
 // TestRefusedURLsDoNotStopARun: once the platform took a submit the options are right, and a list of wrong URLs is the

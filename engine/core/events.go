@@ -285,6 +285,7 @@ type Call struct {
 	Job      *Job
 	Worst    float64 // credits reserved
 
+	unproven  bool          // it was refused before any submit was taken: it costs no try
 	calledOff bool          // its task was cancelled while it was under way
 	health    bool          // it asks for the credential's free slots
 	owed      bool          // polls are set aside for what it may become

@@ -20,6 +20,9 @@ func (m *Machine) settle(now time.Time, c *Call, index int, t *frontier.Task, it
 	if d.Try && m.testsProvider(c, item) {
 		d.Try, d.Dead = false, "" // the platform was known to be down
 	}
+	if c.unproven {
+		d.Try, d.Dead = false, ""
+	}
 	if d.Try {
 		t.Tries++
 	}
@@ -110,7 +113,10 @@ func (m *Machine) retryLater(now time.Time, c *Call, t *frontier.Task, s *Settle
 	}
 	s.State, s.NotBefore = Delayed, at
 	s.Decision = fmt.Sprintf("try %d of %d spent; backs off %s", t.Tries, m.cfg.MaxAttempts, seconds(wait.Round(100*time.Millisecond)))
-	if !d.Try {
+	switch {
+	case c != nil && c.unproven:
+		s.Decision = "no try spent: no submit was taken yet, so the options may be at fault; backs off " + seconds(wait.Round(100*time.Millisecond))
+	case !d.Try:
 		s.Decision = "no try spent: it tested a platform that was down; backs off " + seconds(wait.Round(100*time.Millisecond))
 	}
 	if t.Hop {

@@ -100,9 +100,9 @@ func TestWhatIsLeftTellsItsReset(t *testing.T) {
 		{"an old report", report(old), true, 120, 36, "264/300 left ~3m old, resets 00:41"},
 		{"an old report, standard", report(old), false, 80, 24, "main 264/300 left ~3m old"},
 		{"no reset told", report(silent), false, 120, 36, "264/300 left <10s ago"},
-		{"jobs that wait at the platform", jobs(3, 50, time.Time{}), false, 120, 36, "3/50 batches waiting"},
-		{"jobs, standard", jobs(3, 50, time.Time{}), false, 80, 24, "main 3/50 batches waiting"},
-		{"jobs that cool", jobs(50, 50, sample.Now.Add(9*time.Second)), true, 120, 36, "50/50 batches waiting, cools 00:09"},
+		{"jobs that wait at the platform", jobs(3, 50, time.Time{}), false, 120, 36, "3/50 batches pending"},
+		{"jobs, standard", jobs(3, 50, time.Time{}), false, 80, 24, "main 3/50 batches pending"},
+		{"jobs that cool", jobs(50, 50, sample.Now.Add(9*time.Second)), true, 120, 36, "50/50 batches pending, cools 00:09"},
 		{"how far a batch is", func(f *view.Frame) { f.Counts.Remote, f.Counts.RemoteDone = 48, 31 }, false, 120, 36, "48 remote (31 done)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

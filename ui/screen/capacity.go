@@ -124,7 +124,7 @@ func (p *Picture) budget(b *view.BudgetRow) capacity {
 	r, by := b.Remaining, p.Data.holder(b)
 	if b.Scope == scopePending {
 		account, kind := pendingKind(b)
-		c.name, c.value, c.note = account, ofLimit(b.InFlight, b.Limit), kind+" waiting"
+		c.name, c.value, c.note = account, ofLimit(b.InFlight, b.Limit), kind+" pending"
 		if b.Until.After(p.Now) {
 			c.note, c.role = c.note+", cools "+until5(b.Until, p.Now), themes.Cool
 		}

@@ -253,7 +253,7 @@ func (p *Picture) remainingWords(b *view.BudgetRow) string {
 	case !r.Known && b.Scope == scopeCredential:
 		return "no answer has told a limit"
 	case !r.Known:
-		return "not told: a platform reports by key"
+		return "told by key: see the credential"
 	}
 	s := leftWords(r, 40)
 	if r.ResetAt.After(p.Now) {
