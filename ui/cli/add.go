@@ -48,13 +48,28 @@ func (x adder) Add(ctx context.Context, typed string) (added engine.Added, why s
 	return added, why, err
 }
 
+// wordsOf are the inputs that were typed: the file of that name if there is one, else each word.
+func wordsOf(typed string) []string {
+	if _, err := os.Stat(typed); err == nil {
+		return []string{typed}
+	}
+	return strings.Fields(typed)
+}
+
+// opens tells why no run can be started of what was typed; nil: one can.
+func (a *app) opens(typed string) error {
+	inputs, refused, why, err := a.named(typed)
+	closeInputs(inputs)
+	if err == nil && refused > 0 {
+		err = errors.New(why)
+	}
+	return err
+}
+
 // named opens what was typed: the file of that name if there is one, else each word as a URL or a file. Of several words those that
 // are neither are refused, of a single one that is the error.
 func (a *app) named(typed string) (list []input, refused int64, why string, err error) {
-	words := strings.Fields(typed)
-	if _, err := os.Stat(typed); err == nil {
-		words = []string{typed}
-	}
+	words := wordsOf(typed)
 	regular := func(word string) bool {
 		info, err := os.Stat(word)
 		return err != nil || info.Mode().IsRegular() || info.IsDir()

@@ -18,7 +18,7 @@ import (
 // goesOn is a dashboard's end at which the user chose a run to be driven next.
 type goesOn struct{ dashboard.Again }
 
-func (g *goesOn) Error() string { return fmt.Sprintf("run %d is to be driven next", g.Run) }
+func (g *goesOn) Error() string { return fmt.Sprintf("%+v is to be driven next", g.Again) }
 
 // goOn drives what the user chose in the dashboard, and what is chosen in that one. An error that is no choice is returned as it is.
 func (a *app) goOn(ctx context.Context, err error) error {
@@ -31,12 +31,23 @@ func (a *app) goOn(ctx context.Context, err error) error {
 		r.register(flags)
 		// What was given on the command line was for the run that it named: the chosen one has its own settings.
 		a.given = map[string][]string{}
+		if next.Demo {
+			a.file = &configFile{} // as scrapetop demo does, which reads none
+		}
 		if err := a.settle(flags, a.file.Run, "run", "SCRAPETOP_"); err != nil {
 			return err
 		}
-		if next.Resume {
+		switch {
+		case next.Demo:
+			err = a.demo(ctx, r, simulator.Options{Speed: 1}, false, a.drive)
+		case next.Typed != "":
+			err = a.newRun(ctx, r, wordsOf(next.Typed))
+			if old, ok := errors.AsType[*resumeInstead](err); ok {
+				err = a.resume(ctx, r, flags, old.run)
+			}
+		case next.Resume:
 			err = a.resume(ctx, r, flags, next.Run)
-		} else {
+		default:
 			err = a.runAgain(ctx, r, flags, next.Run)
 		}
 	}

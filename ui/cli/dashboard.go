@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
@@ -20,41 +19,31 @@ func (a *app) browse(ctx context.Context) error {
 	if !terminal(a.std.Out) {
 		return usage("the dashboard needs a terminal; without one use: scrapetop history, scrapetop export, or scrapetop run INPUT --headless")
 	}
-	if _, err := os.Stat(a.globals.db); errors.Is(err, fs.ErrNotExist) {
-		_, err := fmt.Fprintf(a.std.Out, "there is no database %s yet; start with: scrapetop demo, or: scrapetop run INPUT\n", printable(a.globals.db))
-		return err
-	}
 	return a.goOn(ctx, a.look(ctx))
 }
 
 // look shows the database until the user leaves.
 func (a *app) look(ctx context.Context) error {
-	st, err := a.openStore(ctx, true)
-	if err != nil {
-		return err
-	}
-	defer a.closeStore(st)
 	opt, keys, err := a.dashboardOptions()
 	if err != nil {
 		return err
 	}
 	defer keys()
 	var chosen dashboard.Again
-	opt.Rows, opt.Exporter, opt.Again = rowsOf{st}, exporter{st}, func(again dashboard.Again) { chosen = again }
+	opt.Again, opt.Opens = func(again dashboard.Again) { chosen = again }, a.opens
 	var source dashboard.Source = idle{}
-	switch run, err := st.Latest(ctx); {
-	case err == nil:
-		watch, err := engine.Watch(ctx, st, run.ID, func(ctx context.Context) (*storage.Store, error) { return a.openStore(ctx, false) })
+	if _, err := os.Stat(a.globals.db); !errors.Is(err, fs.ErrNotExist) { // else nothing was ever run: the first run makes it
+		st, err := a.openStore(ctx, true)
 		if err != nil {
-			return broken("run %d: %w", run.ID, err)
+			return err
 		}
-		defer watch.Close()
-		source, opt.Watching, opt.Ended = watch, true, func() bool { return true }
-		if run.State != storage.RunRunning && run.State != storage.RunDraining {
-			opt.Open = draw.History
+		defer a.closeStore(st)
+		opt.Rows, opt.Exporter = rowsOf{st}, exporter{st}
+		end, err := a.latest(ctx, st, &opt, &source)
+		if err != nil {
+			return err
 		}
-	case !errors.Is(err, storage.ErrNoRun):
-		return broken("read the runs: %w", err)
+		defer end()
 	}
 	signals, release := a.world.signals()
 	defer release()
@@ -69,10 +58,30 @@ func (a *app) look(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}()
-	if err := shownAs(dashboard.Run(ctx, source, opt)); err != nil || chosen.Run == 0 {
+	if err := shownAs(dashboard.Run(ctx, source, opt)); err != nil || chosen == (dashboard.Again{}) {
 		return err
 	}
 	return &goesOn{chosen}
+}
+
+// latest has the newest run shown, whoever drives it; end closes what that took.
+func (a *app) latest(ctx context.Context, st *storage.Store, opt *dashboard.Options, source *dashboard.Source) (end func(), err error) {
+	run, err := st.Latest(ctx)
+	if errors.Is(err, storage.ErrNoRun) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, broken("read the runs: %w", err)
+	}
+	watch, err := engine.Watch(ctx, st, run.ID, func(ctx context.Context) (*storage.Store, error) { return a.openStore(ctx, false) })
+	if err != nil {
+		return nil, broken("run %d: %w", run.ID, err)
+	}
+	*source, opt.Watching, opt.Ended = watch, true, func() bool { return true }
+	if run.State != storage.RunRunning && run.State != storage.RunDraining {
+		opt.Open = draw.History
+	}
+	return watch.Close, nil
 }
 
 // idle is what the dashboard shows when no run is driven.

@@ -126,10 +126,15 @@ func TestDashboardTakesSignals(t *testing.T) {
 func TestDashboardOnHistoryAlone(t *testing.T) {
 	sh := newShell(t)
 	missing := newScreen(t)
-	if code := <-missing.start(nil); code != exitOK {
+	over := missing.start(nil)
+	missing.until("No run is loaded")
+	missing.press("q")
+	if code := <-over; code != exitOK {
 		t.Errorf("no database: exit %d", code)
 	}
-	missing.until("scrapetop demo")
+	if _, err := os.Stat(defaultDB); !os.IsNotExist(err) {
+		t.Errorf("looking made a database: %v", err)
+	}
 	if got := sh.run("demo", "--headless", "--speed", "500", "--max-requests", "5", "--db", defaultDB); got.code != exitLeft {
 		t.Fatalf("exit %d, %s", got.code, got.err)
 	}
@@ -140,6 +145,41 @@ func TestDashboardOnHistoryAlone(t *testing.T) {
 	s.press("q")
 	if code := <-done; code != exitOK {
 		t.Errorf("exit %d", code)
+	}
+}
+
+// TestTheFirstRunStartsInTheDashboard: of a file that is named there, in the same program, and so does the demo.
+func TestTheFirstRunStartsInTheDashboard(t *testing.T) {
+	_, at := listen(t)
+	sh := newShell(t)
+	list := sh.file("urls.txt", pages(at.Sites[0], 3, ""))
+	s := newScreen(t)
+	done := s.start(nil)
+	s.until("No run is loaded")
+	s.press("a")
+	s.until("New run")
+	s.press("nowhere.txt")
+	s.press("\r")
+	s.until("no such file")
+	s.press(strings.Repeat("\x7f", len("nowhere.txt")))
+	s.press(list)
+	s.press("\r")
+	s.until("DONE")
+	s.press("q")
+	if code := <-done; code != exitOK {
+		t.Errorf("exit %d", code)
+	}
+	if got := sh.run("history"); !strings.Contains(got.out, "urls.txt") {
+		t.Errorf("history %q", got.out)
+	}
+	demo := newScreen(t)
+	done = demo.start(nil, "--db", "other.db")
+	demo.until("No run is loaded")
+	demo.press("d")
+	demo.until("RUNNING")
+	demo.press("\x03\x03")
+	if code := <-done; code != exitLeft {
+		t.Errorf("the demo: exit %d", code)
 	}
 }
 

@@ -64,6 +64,9 @@ func (m *Model) do(action keys.Action) tea.Cmd {
 		m.show(screen.History)
 	case keys.AddURLs:
 		m.openAdd("")
+	case keys.Demo:
+		m.opt.Again(Again{Demo: true})
+		return tea.Quit
 	case keys.Export:
 		m.openExport()
 	case keys.Open:

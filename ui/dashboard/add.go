@@ -24,6 +24,7 @@ type Adder interface {
 // addition is the dialog in which URLs are named.
 type addition struct {
 	field textinput.Model
+	anew  bool   // a run is started of them
 	fault string // why they could not be added, printable
 }
 
@@ -40,7 +41,7 @@ const mostAdded = 20_000
 
 func (a *addition) form() *screen.AddForm {
 	at := []rune(a.field.Value())
-	return &screen.AddForm{Before: string(at[:a.field.Position()]), Behind: string(at[a.field.Position():]), Fault: a.fault}
+	return &screen.AddForm{Before: string(at[:a.field.Position()]), Behind: string(at[a.field.Position():]), New: a.anew, Fault: a.fault}
 }
 
 // edit gives a key to the field.
@@ -65,7 +66,7 @@ func (a *addition) paste(text string) {
 func (m *Model) openAdd(typed string) {
 	m.closeOver()
 	m.prompt = nil
-	m.add = &addition{field: newField(typed, mostAdded)}
+	m.add = &addition{field: newField(typed, mostAdded), anew: m.starts()}
 }
 
 func (m *Model) inAdding(action keys.Action) tea.Cmd {
@@ -90,11 +91,41 @@ func (m *Model) startAdding(typed string) tea.Cmd {
 	m.changedAt = m.now // the answer is looked for at full pace
 	m.say(themes.Text, "adding "+widget.Clean(typed, 100)+" ...", "")
 	adder, path := m.opt.Adder, atHome(typed, m.opt.Getenv("HOME"))
+	if m.starts() {
+		opens := m.opt.Opens
+		m.later = func() tea.Msg { return openedInputMsg{typed, path, opens(path)} }
+		return m.hurry()
+	}
 	m.later = func() tea.Msg {
 		added, why, err := adder.Add(context.Background(), path)
 		return addedMsg{typed, added, why, err}
 	}
 	return m.hurry()
+}
+
+// starts tells that a run can be started here: none is loaded.
+func (m *Model) starts() bool {
+	return m.opt.Opens != nil && m.opt.Again != nil && m.data.Frame.Run.ID == 0 && !m.busy()
+}
+
+// openedInputMsg is what came of opening the input of a new run.
+type openedInputMsg struct {
+	typed, path string
+	err         error
+}
+
+// openedInput leaves so that the caller can start the run, or has the dialog tell why there is none.
+func (m *Model) openedInput(msg openedInputMsg) tea.Cmd {
+	m.adding--
+	if msg.err == nil {
+		m.opt.Again(Again{Typed: msg.path})
+		return tea.Quit
+	}
+	m.toast = toast{}
+	m.openAdd(msg.typed)
+	m.add.fault = widget.Clean(msg.err.Error(), 400)
+	m.changed()
+	return nil
 }
 
 // added tells what came of it. Of what could not be added at all the dialog is there again, unless something else is open by now.
@@ -122,6 +153,8 @@ func (m *Model) added(msg addedMsg) {
 // noAdd tells why no URLs can be added now.
 func (m *Model) noAdd(over bool) string {
 	switch {
+	case m.starts() && m.adding == 0:
+		return ""
 	case m.opt.Adder == nil && m.live:
 		return "nothing can be added here"
 	case m.opt.Adder == nil || over && m.data.Frame.Run.ID == 0:

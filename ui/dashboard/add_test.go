@@ -65,6 +65,40 @@ func TestAddingURLs(t *testing.T) {
 	}
 }
 
+// TestTheFirstRunIsStartedWhereNoneIsLoaded, and the demo, by the keys in force; what cannot be opened is told in the dialog.
+func TestTheFirstRunIsStartedWhereNoneIsLoaded(t *testing.T) {
+	for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 10}} {
+		var chosen []Again
+		d := drive(t, nil, size[0], size[1], func(o *Options) {
+			o.Again = func(a Again) { chosen = append(chosen, a) }
+			o.Opens = func(typed string) error {
+				if typed == "no.txt" {
+					return errors.New("no.txt: no such file")
+				}
+				return nil
+			}
+		})
+		d.sees("No run is loaded.")
+		d.sees("starts the demo")
+		d.press("a", "no.txt", "enter")
+		d.sees("no such file")
+		if d.quit || len(chosen) > 0 {
+			t.Fatal("a run of nothing was started")
+		}
+		d.press("esc", "a", "list.txt", "enter")
+		if want := []Again{{Typed: "list.txt"}}; !d.quit || !slices.Equal(chosen, want) {
+			t.Errorf("chosen %v", chosen)
+		}
+		d.press("d")
+		if want := (Again{Demo: true}); len(chosen) != 2 || chosen[1] != want {
+			t.Errorf("chosen %v", chosen)
+		}
+	}
+	d := drive(t, sample.Normal(), 120, 36, func(o *Options) { o.Adder = &mouth{} })
+	d.press("d")
+	d.sees("the demo starts where no run is loaded")
+}
+
 // TestLinesArePastedWhole: several lines are several URLs, and more than the field takes is refused, not cut.
 func TestLinesArePastedWhole(t *testing.T) {
 	m := &mouth{added: engine.Added{Tasks: 2}}

@@ -83,6 +83,10 @@ func (m *Model) disabled(action keys.Action) string {
 		if len(m.list.Tags) == 0 && !m.tab.OfRows() {
 			return "nothing is tagged"
 		}
+	case keys.Demo:
+		if !m.starts() {
+			return "the demo starts where no run is loaded: scrapetop demo"
+		}
 	case keys.AddURLs:
 		return m.noAdd(over)
 	case keys.Export:

@@ -14,6 +14,8 @@ import (
 type Again struct {
 	Run    int64 // zero: none
 	Resume bool
+	Typed  string // instead of a run: the URLs or the file that a new one is of
+	Demo   bool   // instead of a run: the demo
 }
 
 // lookAt makes the screens of rows show a run. One that nobody drives here is looked at only; the banner says so.
@@ -139,7 +141,7 @@ func (m *Model) askAgain(run storage.Run) {
 	q := screen.AgainQuestion(&run)
 	leave := func(resume bool) func() tea.Cmd {
 		return func() tea.Cmd {
-			m.opt.Again(Again{run.ID, resume})
+			m.opt.Again(Again{Run: run.ID, Resume: resume})
 			return tea.Quit
 		}
 	}

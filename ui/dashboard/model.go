@@ -66,6 +66,9 @@ type Options struct {
 	Exporter Exporter
 	// Again is told which run is to be started again, or to go on; the program ends then, and the caller does it. Nil: nobody can.
 	Again func(Again)
+	// Opens tells why no run can be started of what was typed, URLs or a file; nil: Again may be told it. It is called off the
+	// program's loop. Nil: nothing can be started where no run is loaded.
+	Opens func(typed string) error
 	// Getenv reads the environment; nil: the process's.
 	Getenv func(string) string
 	// Now is the clock of what is not on the frame clock; nil: the system's.
@@ -299,6 +302,8 @@ func (m *Model) heed(msg tea.Msg) tea.Cmd {
 		m.answered(msg)
 	case actedMsg:
 		m.acted(msg)
+	case openedInputMsg:
+		return m.openedInput(msg)
 	case addedMsg:
 		m.added(msg)
 	case exportedMsg:
@@ -392,6 +397,10 @@ func (m *Model) picture() *screen.Picture {
 		Look: m.look, Data: m.data, W: m.w, H: m.h, Now: m.clock(), Tab: m.tab, List: &list, Browse: &browse, Shown: m.shownRows, Range: m.chart,
 		ChartTop: m.chartTop, Frozen: m.frozenAt, Alerts: m.unread(), Message: m.message(), Looking: m.looked != nil, Watching: m.opt.Watching,
 		Over: m.over, Resume: m.opt.Resume,
+	}
+	p.Runs = m.opt.Keys.Key(keys.Overview, keys.ShowHistory)
+	if m.starts() {
+		p.Starts = [2]string{m.opt.Keys.Key(keys.Overview, keys.AddURLs), m.opt.Keys.Key(keys.Overview, keys.Demo)}
 	}
 	if !m.frozenAt.IsZero() {
 		p.FrozenFor = m.now.Sub(m.frozenAt)

@@ -43,7 +43,8 @@ const (
 	RequeueAll  Action = "requeue all" // of the cause, or of the domain
 	Compare     Action = "compare"     // the tagged runs
 	Settings    Action = "settings"    // of the run under the cursor
-	AddURLs     Action = "add urls"    // to the run that is going
+	Demo        Action = "demo"        // where no run is loaded
+	AddURLs     Action = "add urls"    // to the run that is going; where none is loaded: start one of them
 	Again       Action = "run again"   // the run under the cursor, or go on with it
 	Export      Action = "export"
 	Undo        Action = "undo"

@@ -9,6 +9,7 @@ import (
 // AddForm is the dialog in which URLs, or a file of them, are named to be added. It implements Overlay.
 type AddForm struct {
 	Before, Behind string // what was typed before and behind the cursor
+	New            bool   // a run is started of it
 	Fault          string // why it could not be added, printable
 }
 
@@ -31,7 +32,11 @@ func (f *AddForm) Box(look *widget.Look, w, h int) []string {
 			look.Text(themes.Dim, "a URL, several with blanks between them, or a file:", inner),
 			look.Text(themes.Dim, "text, CSV, JSONL or a sitemap, as scrapetop run takes it", inner))
 	}
-	return widget.Pane{Title: "Add URLs", Focused: true}.Draw(look, width, min(len(lines)+2, h), lines[:min(len(lines), max(h-2, 1))])
+	title := "Add URLs"
+	if f.New {
+		title = "New run"
+	}
+	return widget.Pane{Title: title, Focused: true}.Draw(look, width, min(len(lines)+2, h), lines[:min(len(lines), max(h-2, 1))])
 }
 
 // AddedText is what came of adding, in a line.

@@ -84,6 +84,7 @@ func TestGoldenFrames(t *testing.T) {
 		{"palette", Budgets, func(p *Picture) { p.Over = samplePalette() }},
 		{"stopped", Overview, pictures()["stopped"]},
 		{"norun", Overview, pictures()["empty"]},
+		{"first", Overview, pictures()["first run"]},
 	} {
 		for _, size := range [][2]int{{120, 36}, {80, 24}, {40, 10}} {
 			if c.name == "overview-key" && ClassOf(size[0], size[1]) < Full {

@@ -39,8 +39,12 @@ func looks(t testing.TB) map[string]*widget.Look {
 func pictures() map[string]func(*Picture) {
 	frame := func(f func() *view.Frame) func(*Picture) { return func(p *Picture) { p.Data = Take(f()) } }
 	return map[string]func(*Picture){
-		"empty":    frame(sample.Empty),
-		"nil":      func(p *Picture) { p.Data = Take(nil) },
+		"empty": func(p *Picture) { frame(sample.Empty)(p); p.Runs = "6" },
+		"nil":   func(p *Picture) { p.Data = Take(nil) },
+		"first run": func(p *Picture) {
+			frame(sample.Empty)(p)
+			p.Starts, p.Runs = [2]string{"a", "d"}, "6"
+		},
 		"starting": frame(sample.Starting),
 		"normal":   frame(sample.Normal),
 		"platform": frame(sample.Platform),

@@ -94,6 +94,10 @@ type Picture struct {
 	Footer func(width int) string
 	// Writing is how far an export came that is written in the background; empty: none is.
 	Writing string
+	// Starts are the keys that start a run of what is named, and the demo, where no run is loaded; empty: nothing can be started here.
+	Starts [2]string
+	// Runs is the key of the history.
+	Runs string
 	// Watching: another process drives the run that Data is about.
 	Watching bool
 	// Looking: Data is about a run that is only looked at, and nobody drives here.

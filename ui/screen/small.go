@@ -262,19 +262,37 @@ func capNumbers(c view.CapRow) string {
 func (p *Picture) noRun(w, h int) []string {
 	inner := widget.Inner(w)
 	text := func(role themes.Role, s string) string { return p.Look.Text(role, s, inner) }
-	lines := []string{
-		"", text(themes.Text, "No run is loaded."), "",
-		text(themes.Text, "scrapetop run urls.txt   starts one: a file with one URL a line, or CSV, JSONL, a sitemap"),
-		text(themes.Text, "scrapetop demo           shows everything: no key, no network, made-up sites"),
-		text(themes.Text, "scrapetop resume         continues the latest unfinished run"), "",
-		text(themes.Text, "6                        all runs of the database: their figures and results, run again, resume"),
+	rows := [][2]string{
+		{"scrapetop run urls.txt", "starts one: a file with one URL a line, or CSV, JSONL, a sitemap"},
+		{"scrapetop demo", "shows everything: no key, no network, made-up sites"},
+		{"scrapetop resume", "continues the latest unfinished run"},
 	}
-	if w < 80 {
-		lines = []string{
-			text(themes.Text, "No run is loaded. In the shell:"),
-			text(themes.Text, "scrapetop run urls.txt"), text(themes.Text, "scrapetop demo"), text(themes.Text, "scrapetop resume"),
-			text(themes.Text, "6: all runs of the database"),
+	head := "No run is loaded. In the shell:"
+	if p.Starts[0] != "" {
+		head = "No run is loaded."
+		rows = [][2]string{
+			{p.Starts[0], "starts a run of URLs or of a file"},
+			{p.Starts[1], "starts the demo: no network"},
 		}
+	}
+	rows = append(rows, [2]string{p.Runs, "all runs of the database: their figures and results, run again, resume"})
+	if w < 80 {
+		lines := []string{text(themes.Text, head)}
+		for _, r := range rows {
+			line := r[0]
+			if widget.Width(line) < 10 {
+				line += "  " + r[1]
+			}
+			lines = append(lines, text(themes.Text, line))
+		}
+		return widget.Pane{Title: "scrapetop"}.Draw(p.Look, w, h, lines)
+	}
+	lines, lead := []string{"", text(themes.Text, head), ""}, 0
+	for _, r := range rows {
+		lead = max(lead, widget.Width(r[0])+3)
+	}
+	for _, r := range rows {
+		lines = append(lines, p.Look.Line(inner).Fit(themes.Focus, r[0], lead, widget.Left).Text(themes.Text, r[1]).String())
 	}
 	return widget.Pane{Title: "scrapetop"}.Draw(p.Look, w, h, lines)
 }
