@@ -59,7 +59,7 @@ func TestARunWithoutAKeySaysSo(t *testing.T) {
 			t.Errorf("while the key works: %+v", r)
 		}
 		r := look(5 * time.Minute)
-		if r.State != "no key" || !strings.HasPrefix(r.Reason, "credential main is stopped by the platform: quota") {
+		if r.State != "locked out" || !strings.HasPrefix(r.Reason, "credential main is stopped by the platform: quota") {
 			t.Errorf("without credits: %+v", r)
 		}
 		w.TopUp(simulator.DemoKey, 1000)

@@ -114,7 +114,7 @@ func (l *loop) runRow(now time.Time) view.Run {
 			r.State = "waiting"
 		}
 		if why := l.keyless(); why != "" {
-			r.State, r.Reason = "no key", why
+			r.State, r.Reason = "locked out", why
 		}
 	}
 	return r

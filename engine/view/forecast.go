@@ -98,7 +98,7 @@ func (s *state) left() int64 {
 // paused and blocked domains are left out and told apart.
 func (s *state) runETA() ETA {
 	switch s.run.State {
-	case "draining", "finished", "stopped", "failed", "no key":
+	case "draining", "finished", "stopped", "failed", "locked out":
 		return ETA{Why: s.run.State}
 	}
 	left := s.left()

@@ -112,9 +112,9 @@ func TestETAOfTheRun(t *testing.T) {
 		}, ETA{Why: "draining"}},
 		{"every key is stopped", func(d *drive) {
 			d.put(busy("a.example", 600))
-			d.delta.Counts.Pending, d.delta.Run.State = 600, "no key"
+			d.delta.Counts.Pending, d.delta.Run.State = 600, "locked out"
 			pass(d, 2*time.Minute, "", 0)
-		}, ETA{Why: "no key"}},
+		}, ETA{Why: "locked out"}},
 		{"over", func(d *drive) { d.delta.Run.State, d.delta.Live = "finished", false }, ETA{Why: "finished"}},
 	}
 	for _, test := range tests {

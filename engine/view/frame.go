@@ -63,8 +63,8 @@ type Run struct {
 	ID       int64
 	Name     string
 	Provider string
-	State    string // running, draining, paused, finished, stopped, failed, waiting, no key
-	Reason   string // why it ended, drains or has no key
+	State    string // running, draining, paused, finished, stopped, failed, waiting, locked out
+	Reason   string // why it ended, drains or is locked out
 	Started  time.Time
 	Elapsed  time.Duration // active time, over all resumes
 	PausedAt time.Time     // zero: not paused

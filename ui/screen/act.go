@@ -220,7 +220,7 @@ func QuitQuestion(d *Data, draining, passing bool) *Question {
 		"Stop now: they return to the queue. No accepted work is lost or repeated.",
 	}
 	q.Brief = []string{"Drain: " + flight + " in flight finish first.", "Stop now: they return to the queue."}
-	if f.Run.State == "no key" {
+	if f.Run.State == "locked out" {
 		q.Lines = []string{
 			"Everything left waits for a key that the platform stopped.",
 			"Drain: the run ends as failed. What is left is kept and waits for resume, once the key works.",

@@ -40,7 +40,7 @@ func (p *Picture) banner() (string, themes.Role) {
 			text += ". " + widget.Thousands(int64(f.InFlight)) + " in flight are finishing"
 		}
 		return text + ". P: resume", themes.Pause
-	case f.Live && f.Run.State == "no key":
+	case f.Live && f.Run.State == "locked out":
 		return p.keyless(), themes.Bad
 	case p.Watching && f.Live:
 		return g.State("idle").Glyph + " another process drives this run; a pause reaches it from here too", themes.Text
@@ -56,7 +56,7 @@ func (p *Picture) keyless() string {
 	if strings.Contains(p.Data.Frame.Run.Reason, ": quota") {
 		mend = "top up"
 	}
-	told := p.Look.Glyphs.State("no key").Glyph + " " + p.Data.Frame.Run.Reason
+	told := p.Look.Glyphs.State("locked out").Glyph + " " + p.Data.Frame.Run.Reason
 	brief := strings.Replace(told, " by the platform", "", 1)
 	switch whole := told + ": " + mend + ", then B and r send one probe; q ends the run"; {
 	case widget.Width(whole) <= p.W-2:

@@ -14,7 +14,7 @@ func TestARunThatWaitsForAKeySaysWhatHelps(t *testing.T) {
 	stopped := func(why string) func() *view.Frame {
 		return func() *view.Frame {
 			f := sample.Keys()
-			f.Run.State, f.Run.Reason, f.InFlight = "no key", "credential main is stopped by the platform: "+why, 0
+			f.Run.State, f.Run.Reason, f.InFlight = "locked out", "credential main is stopped by the platform: "+why, 0
 			return f
 		}
 	}
@@ -33,10 +33,10 @@ func TestARunThatWaitsForAKeySaysWhatHelps(t *testing.T) {
 		want, not []string
 	}{
 		{"quota, full", stopped("quota: 402"), 120, 36, []string{
-			"× NO KEY", "credential main is stopped by the platform: quota: 402: top up, then B and r send one probe; q ends the run",
+			"× LOCKED OUT", "credential main is stopped by the platform: quota: 402: top up, then B and r send one probe; q ends the run",
 		}, []string{"RUNNING"}},
-		{"quota, standard", stopped("quota: 402"), 80, 24, []string{"× NO KEY", "× credential main is stopped: quo", ": top up, then B, r: one probe; q: end"}, []string{"RUNNING"}},
-		{"quota, compact", stopped("quota: 402"), 40, 10, []string{"× NO KEY", "× main: quota", "top up, B r: probe, q"}, []string{"RUNNING"}},
+		{"quota, standard", stopped("quota: 402"), 80, 24, []string{"× LOCKED OUT", "× credential main is stopped: quo", ": top up, then B, r: one probe; q: end"}, []string{"RUNNING"}},
+		{"quota, compact", stopped("quota: 402"), 40, 10, []string{"× LOCKED OUT", "× main: quota", "top up, B r: probe, q"}, []string{"RUNNING"}},
 		{"auth", stopped("auth: 401"), 120, 36, []string{"once it works, then B and r send one probe; q ends the run"}, []string{"top up"}},
 		{"a long reason, full", stopped(long), 120, 36, []string{"q: end"}, nil},
 		{"failed, full", ended("failed", "credential main is stopped by the platform: quota: 402"), 120, 36, []string{"× FAILED: credential main is stopped", ". scrapetop resume 184 --db jobs.db"}, nil},

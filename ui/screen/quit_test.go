@@ -21,8 +21,8 @@ func TestQuitQuestion(t *testing.T) {
 		{name: "compact", w: 40, h: 7, want: []string{"48 in flight finish first", "return to the queue", "[Stay]", "[Drain]", "[Stop now]", "y: drain"}},
 		{name: "a passing run", passing: true, w: 120, h: 32, want: []string{"Nothing of this run is kept", "Stop now"}, not: []string{"resume", "queue"}},
 		{name: "a passing run, compact", passing: true, w: 40, h: 7, want: []string{"Nothing is kept", "[Stop now]"}, not: []string{"resume", "queue"}},
-		{name: "without a key", state: "no key", w: 80, h: 20, want: []string{"the run ends as failed", "waits for resume", "12 are at the platform"}, not: []string{"in flight finish"}},
-		{name: "without a key, compact", state: "no key", w: 40, h: 7, want: []string{"waits for a key", "ends as failed", "y: drain"}},
+		{name: "without a key", state: "locked out", w: 80, h: 20, want: []string{"the run ends as failed", "waits for resume", "12 are at the platform"}, not: []string{"in flight finish"}},
+		{name: "without a key, compact", state: "locked out", w: 40, h: 7, want: []string{"waits for a key", "ends as failed", "y: drain"}},
 		{name: "draining, compact", draining: true, w: 40, h: 7, want: []string{"[Stay]", "[Stop now: 48 return to the queue]", "a: stop now"}},
 		{name: "draining a passing run", draining: true, passing: true, w: 80, h: 20, want: []string{"[Stop now]"}, not: []string{"queue"}},
 	} {

@@ -57,7 +57,7 @@ var unicodeGlyphs = Glyphs{
 		"pause": {"‖", "PAUSE", themes.Pause}, "block": {"×", "BLOCK", themes.Bad}, "done": {"✓", "DONE", themes.OK},
 		"idle": {"·", "IDLE", themes.Dim},
 
-		"running": {"●", "RUNNING", themes.OK}, "waiting": {"◔", "WAITING", themes.Cool}, "no key": {"×", "NO KEY", themes.Bad},
+		"running": {"●", "RUNNING", themes.OK}, "waiting": {"◔", "WAITING", themes.Cool}, "locked out": {"×", "LOCKED OUT", themes.Bad},
 		"paused": {"‖", "PAUSED", themes.Pause}, "draining": {"◔", "STOPPING", themes.Warn},
 		"finished": {"✓", "DONE", themes.OK}, "stopped": {"‖", "STOPPED", themes.Pause},
 		"failed": {"×", "FAILED", themes.Bad}, "interrupted": {"×", "INTERRUPTED", themes.Warn},
@@ -83,7 +83,7 @@ var asciiGlyphs = Glyphs{
 		"pause": {"=", "PAUSE", themes.Pause}, "block": {"x", "BLOCK", themes.Bad}, "done": {"+", "DONE", themes.OK},
 		"idle": {".", "IDLE", themes.Dim},
 
-		"running": {"*", "RUNNING", themes.OK}, "waiting": {"%", "WAITING", themes.Cool}, "no key": {"x", "NO KEY", themes.Bad},
+		"running": {"*", "RUNNING", themes.OK}, "waiting": {"%", "WAITING", themes.Cool}, "locked out": {"x", "LOCKED OUT", themes.Bad},
 		"paused": {"=", "PAUSED", themes.Pause}, "draining": {"%", "STOPPING", themes.Warn},
 		"finished": {"+", "DONE", themes.OK}, "stopped": {"=", "STOPPED", themes.Pause},
 		"failed": {"x", "FAILED", themes.Bad}, "interrupted": {"x", "INTERRUPTED", themes.Warn},
