@@ -46,10 +46,11 @@ type Config struct {
 
 	Rules record.Rules // validation and extraction
 
-	ResubmitUnknown bool // a submit whose answer never came is submitted again, at most once (default true)
-	ResubmitLost    bool // a lost result is submitted again (costs again; default false)
-	NoSamples       bool // keep no body samples
-	Headless        bool // nobody can resume a paused domain from the screen: a run left with only paused work ends
+	ResubmitUnknown bool  // a submit whose answer never came is submitted again, at most once (default true)
+	ResubmitLost    bool  // a lost result is submitted again (costs again; default false)
+	NoSamples       bool  // keep no body samples
+	Share           Share // connects with the other processes on the database; nil: this one is alone
+	Headless        bool  // nobody can resume a paused domain from the screen: a run left with only paused work ends
 
 	// Transport replaces the network, for tests: an in-memory simulator. Nil: the real one.
 	Transport http.RoundTripper

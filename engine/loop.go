@@ -7,6 +7,7 @@ import (
 
 	"dev.scrapetop/engine/budget"
 	"dev.scrapetop/engine/core"
+	"dev.scrapetop/engine/lease"
 	"dev.scrapetop/engine/provider"
 	"dev.scrapetop/engine/view"
 	"dev.scrapetop/storage"
@@ -60,6 +61,7 @@ type loop struct {
 	drainBy   time.Time
 	sleep     sleepWatch
 
+	near    neighbours
 	tally   *view.Tally
 	picture picture
 	ages    ages
@@ -110,6 +112,7 @@ func (l *loop) run(ctx context.Context) (Ending, error) {
 			l.command(Command{Verb: Abandon})
 		}
 		l.tick()
+		l.report(time.Now())
 		timer.Reset(l.untilNext())
 	}
 	return l.finish()
@@ -136,6 +139,8 @@ func (l *loop) handle(m any) {
 		l.command(m)
 	case pausesRead:
 		l.pausesRead(m)
+	case lease.News:
+		l.hear(m)
 	case lost:
 		l.giveUp(m.err)
 	case core.Refilled:
@@ -155,7 +160,11 @@ func (l *loop) handle(m any) {
 // step gives the core an event and carries out what it asks for.
 func (l *loop) step(ev core.Event) {
 	now := time.Now()
-	for _, a := range l.m.Step(now, ev) {
+	acts := l.m.Step(now, ev)
+	if _, idle := ev.(core.Tick); !idle || len(acts) > 0 {
+		l.near.changed = true
+	}
+	for _, a := range acts {
 		l.act(now, a)
 	}
 	l.flush(now)
@@ -214,6 +223,9 @@ func (l *loop) untilNext() time.Duration {
 			next = at
 		}
 	}
+	if at, due := l.reportDue(); due && at.Before(next) {
+		next = at
+	}
 	if len(l.flight) > 0 {
 		if at := l.marked.Add(markAfter); at.Before(next) {
 			next = at
@@ -238,6 +250,7 @@ func (l *loop) act(now time.Time, a core.Action) {
 		l.refill(a.Wants)
 	case core.Cooled:
 		l.batch.cool(a.Cool, now)
+		l.tellCooled(now, a.Cool)
 		if a.Cool.Scope == budget.Domain {
 			l.refused[a.Cool.Key] = true
 		}
@@ -361,6 +374,7 @@ func (l *loop) finish() (Ending, error) {
 		err = l.failed
 	}
 	l.helpers.Wait() // they may be writing still
+	l.part()
 	more := l.hearRest()
 	counts := l.m.Counts()
 	end.Dead = counts.Dead

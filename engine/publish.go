@@ -94,7 +94,7 @@ func (l *loop) publish(now time.Time, force bool) {
 func (l *loop) runRow(now time.Time) view.Run {
 	r := l.picture.run
 	r.Elapsed = l.active(now)
-	r.PausedAt, r.DrainBy, r.Loading = l.pausedAt, l.drainBy, l.inputs > 0
+	r.PausedAt, r.DrainBy, r.Loading, r.Sharing = l.pausedAt, l.drainBy, l.inputs > 0, l.near.news.Members
 	reason, draining := l.m.DrainReason()
 	switch {
 	case l.ending != nil:
@@ -155,7 +155,7 @@ func (l *loop) budgetRows(now time.Time) []view.BudgetRow {
 		b := s.Budget
 		row := view.BudgetRow{
 			Scope: string(s.Scope), Key: s.Key, Account: s.Account, State: stateOf(now, b, b.InFlight() > 0, false), InFlight: b.InFlight(), Limit: b.Limit(),
-			Stopped: b.StoppedWhy(), Refused: byLayer(s.Refused), FreeJobs: s.FreeJobs, Credits: s.Balance.V, HasCredits: s.Balance.OK, Learned: learnedWords(b),
+			Others: l.othersUse(s.Scope, s.Key), Stopped: b.StoppedWhy(), Refused: byLayer(s.Refused), FreeJobs: s.FreeJobs, Credits: s.Balance.V, HasCredits: s.Balance.OK, Learned: learnedWords(b),
 			Remaining: view.Remaining{Known: s.Has || s.HasLimit, Remaining: s.Remaining, HasLimit: s.HasLimit, Limit: s.Limit, ResetAt: s.Reset, At: s.At, Kind: s.Kind, Asked: !s.At.IsZero()},
 		}
 		if c := b.Cooldown(); b.State(now) == budget.Cooling {

@@ -49,10 +49,12 @@ func (l *loop) start(ctx context.Context) error {
 		err = l.resumeSpent(ctx)
 	}
 	if err == nil {
+		l.meet()
 		err = l.restore(ctx, now, rec)
 	}
 	if err != nil {
 		l.cancel()
+		l.part()
 		return fmt.Errorf("run %d cannot be taken over: %w", l.Engine.run.ID, err)
 	}
 	l.event("info", "global", "", "the run is driven by process "+strconv.Itoa(os.Getpid()), 0)

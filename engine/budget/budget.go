@@ -86,8 +86,10 @@ type Rate struct {
 
 // Lease is what other processes leave to this one. The zero Lease leaves everything.
 type Lease struct {
-	Slots int // zero: no bound
-	Until time.Time
+	Bound  bool          // else nothing below counts
+	Slots  int           // in flight at most
+	Starts int64         // as Started counts them, at most
+	Gap    time.Duration // least time between two starts
 }
 
 // Probe names the call that tests a budget after its cooldown; zero: a call is none.
@@ -117,6 +119,8 @@ type Budget struct {
 	answered bool
 
 	lastStart time.Time
+	started   int64  // by this process
+	boundAt   int    // one more than the refusals that the finder had seen when the lease began to bind; zero: it does not
 	starts    *sends // of Limits.Rate
 	quota     window
 	slots     freeSlots
@@ -165,6 +169,9 @@ func (b *Budget) gate(now time.Time) Gate {
 	if limit > 0 && b.inFlight >= limit {
 		return Gate{Why: Slots}
 	}
+	if why := b.leased(); why != "" {
+		return Gate{Why: why}
+	}
 	if at := b.nextStart(); at.After(now) {
 		return Gate{Why: Pace, At: at}
 	}
@@ -207,6 +214,9 @@ func (b *Budget) PollGate(now time.Time) Gate {
 // Limit is how many calls may be in flight at once now; zero: no ceiling is known.
 func (b *Budget) Limit() int {
 	limit := b.ceiling()
+	if n := max(b.lease.Slots, 1); b.lease.Bound && (limit == 0 || n < limit) && n < leaseMost {
+		limit = n
+	}
 	if b.find != nil {
 		if w := b.find.limit(); w > 0 && (limit == 0 || w < limit) {
 			limit = w
@@ -224,7 +234,6 @@ func (b *Budget) ceiling() int {
 		}
 	}
 	lower(b.user)
-	lower(b.lease.Slots)
 	if b.limits.Start > 0 && !b.answered {
 		lower(b.limits.Start + b.kept) // what is kept from before tells nothing
 	}
@@ -267,6 +276,7 @@ func (b *Budget) PerSecond() float64 {
 // Start records that a call starts. It returns which probe the call is.
 func (b *Budget) Start(now time.Time) Probe {
 	b.inFlight++
+	b.started++
 	b.lastStart = now
 	if b.starts != nil {
 		b.starts.add(now)
@@ -311,7 +321,7 @@ func (b *Budget) InFlight() int { return b.inFlight }
 // nextStart is when the next start is due by the gap and the rate.
 func (b *Budget) nextStart() time.Time {
 	var at time.Time
-	if gap := b.limits.Gap; gap > 0 && !b.lastStart.IsZero() {
+	if gap := max(b.limits.Gap, b.lease.Gap); gap > 0 && !b.lastStart.IsZero() {
 		at = b.lastStart.Add(gap)
 	}
 	if b.starts != nil {
@@ -336,9 +346,6 @@ func (b *Budget) Find() {
 		b.find.w = max(b.inFlight, findStart)
 	}
 }
-
-// SetLease replaces what other processes leave to this one.
-func (b *Budget) SetLease(l Lease) { b.lease = l }
 
 // SetUserLimit sets a person's ceiling in flight; zero gives it back.
 func (b *Budget) SetUserLimit(n int) { b.user = max(n, 0) }

@@ -19,7 +19,7 @@ func TestCeilings(t *testing.T) {
 		{"a person's is lower", Limits{InFlight: 5}, func(b *Budget) { b.SetUserLimit(3) }, 3},
 		{"a person's never raises", Limits{InFlight: 5}, func(b *Budget) { b.SetUserLimit(30) }, 5},
 		{"a person's given back", Limits{InFlight: 5}, func(b *Budget) { b.SetUserLimit(3); b.SetUserLimit(-1) }, 5},
-		{"lease", Limits{InFlight: 5}, func(b *Budget) { b.SetLease(Lease{Slots: 2}) }, 2},
+		{"lease", Limits{InFlight: 5}, func(b *Budget) { b.SetLease(Lease{Bound: true, Slots: 2, Starts: 99}) }, 2},
 		{"before the first answer", Limits{InFlight: 5, Start: 1}, nil, 1},
 		{"after the first answer", Limits{InFlight: 5, Start: 1}, func(b *Budget) { b.Answered(t0, t0, 1, 0) }, 5},
 		{"free slots", Limits{InFlight: 5}, func(b *Budget) { b.Slots(t0, 3, 3) }, 3},

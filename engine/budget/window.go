@@ -123,6 +123,7 @@ type freeSlots struct {
 	spare  int       // kept free: polls were refused for want of one
 	reopen int       // steps after a cooldown
 	edge   bool      // limit was found by a refusal, nobody told it
+	part   bool      // that refusal was met among other processes: it is this one's part
 	hold   time.Duration
 	tryAt  time.Time // when one more may be tried
 }
@@ -179,7 +180,7 @@ func (b *Budget) SlotsRefused(now time.Time, n int) {
 	} else if f.edge && n > f.limit-1 {
 		f.hold = min(f.hold*2, edgeHoldMost)
 	}
-	f.known, f.edge, f.limit, f.tryAt = true, true, max(n-1, 1), now.Add(f.hold)
+	f.known, f.edge, f.limit, f.tryAt, f.part = true, true, max(n-1, 1), now.Add(f.hold), b.lease.Bound
 }
 
 // grow tries one slot more when every known one was in use and the edge was held for its time.

@@ -108,8 +108,8 @@ func (m *Machine) stuck(now time.Time) {
 	}
 	limit := m.idleFrom.Add(m.cfg.MaxWait)
 	next, ok := m.wakes.Next()
-	if unread := !m.inputOver || m.front.Hungry() > 0; unread && now.Before(limit) {
-		// What has not been read yet may go at once: only idle time that has passed counts.
+	if soon := !m.inputOver || m.front.Hungry() > 0 || m.leases.bound; soon && now.Before(limit) {
+		// What has not been read yet, or waits for its share, may go at once: only idle time that has passed counts.
 		if !ok || next.After(limit) {
 			m.wakes.Set(limit, frontier.WakeRun, nil)
 		}

@@ -353,6 +353,7 @@ func (m *Machine) pendingJobs(c *credential, kind provider.JobKind) *budget.Budg
 		b = budget.New(budget.Pending, name, budget.Limits{InFlight: kind.Pending})
 		b.SetPaused(m.paused[budgetKey{budget.Pending, name}])
 		m.recall(b)
+		m.bind(b)
 		m.pending[name] = b
 	}
 	return b

@@ -93,6 +93,7 @@ type Machine struct {
 	spend    map[string]*spending       // by tenant; "" is the run
 	contrast contrast                   // of the domains that we ask ourselves
 	setup    setup
+	leases   leases
 	failRow  int
 	failSeen [3]string
 	wakeAt   time.Time // the shared wake-up in the heap
@@ -178,6 +179,7 @@ func (m *Machine) domainBudget(name string) *budget.Budget {
 	b := budget.New(budget.Domain, name, l)
 	m.recall(b)
 	b.SetPaused(m.paused[budgetKey{budget.Domain, name}])
+	m.bind(b)
 	return b
 }
 
@@ -185,6 +187,7 @@ func (m *Machine) tenantBudget(name string) *budget.Budget {
 	b := budget.New(budget.Tenant, name, m.cfg.Tenants[name].Limits)
 	b.SetPaused(m.paused[budgetKey{budget.Tenant, name}])
 	m.recall(b)
+	m.bind(b)
 	return b
 }
 
@@ -222,6 +225,8 @@ func (m *Machine) Step(now time.Time, ev Event) []Action {
 		m.jobKept(now, ev)
 	case CooldownKept:
 		m.cooldownKept(now, ev)
+	case Leased:
+		m.leased(now, ev)
 	case SlotHeld:
 		m.slotHeld(ev)
 	case Asked:
@@ -249,9 +254,11 @@ func (m *Machine) Step(now time.Time, ev Event) []Action {
 	case Tick:
 	}
 	m.wake(now)
-	m.pollDue(now)
-	m.searchDue(now)
-	m.dispatch(now)
+	if !m.leases.ended(now) {
+		m.pollDue(now)
+		m.searchDue(now)
+		m.dispatch(now)
+	}
 	m.rehold()
 	m.refill(now)
 	m.ending(now)
@@ -269,10 +276,14 @@ func (m *Machine) tell(level string, scope budget.Scope, key, text string, task 
 
 // mark notes that a domain's row changed.
 func (m *Machine) mark(d *frontier.Domain) {
-	if d != nil && !d.Dirty {
+	if d == nil {
+		return
+	}
+	if !d.Dirty {
 		d.Dirty = true
 		m.dirty = append(m.dirty, d)
 	}
+	m.claim(d)
 }
 
 // wake runs everything that is due.

@@ -103,7 +103,7 @@ func (s *storm) checkSlots() {
 			carries(j.slots.places[i].domain.Budget, j.slots.places[i].probe)
 		}
 	}
-	s.leases = slices.DeleteFunc(s.leases, func(l lease) bool { return !l.until.After(s.now) })
+	s.leases = slices.DeleteFunc(s.leases, func(l slotLease) bool { return !l.until.After(s.now) })
 	for i := range s.leases {
 		held(&s.leases[i].slots)
 	}

@@ -41,7 +41,7 @@ type storm struct {
 	lookup  int64
 	unacked int64
 	waits   map[budgetKey]time.Time
-	leases  []lease
+	leases  []slotLease
 	held    bool // a person holds something: nothing needs to move
 	full    bool
 	calm    bool // only good answers, so that it ends
@@ -58,8 +58,8 @@ type kept struct {
 	number    int
 }
 
-// lease is a slot that the platform may still count after a submit without an answer.
-type lease struct {
+// slotLease is a slot that the platform may still count after a submit without an answer.
+type slotLease struct {
 	until time.Time
 	slots slots
 }

@@ -29,7 +29,7 @@ func (s *storm) answer(c *Call) {
 		if wait := s.cfg.Facts.SlotLease; r.Unknown && wait > 0 && c.Sent.Add(wait).After(s.now) {
 			kept := c.slots
 			kept.places = slices.Clone(kept.places)
-			s.leases = append(s.leases, lease{c.Sent.Add(wait), kept})
+			s.leases = append(s.leases, slotLease{c.Sent.Add(wait), kept})
 		}
 		s.step(&Replied{Call: c, Reply: r})
 	})

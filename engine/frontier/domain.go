@@ -36,6 +36,7 @@ type Domain struct {
 
 	Origins []*Origin // robots.txt by scheme, host and port: nearly always one
 	Dirty   bool      // changed since the last publication
+	Claimed bool      // what it could use may have changed since it was demanded last
 	Since   time.Time // of the state last published
 	Shown   string    // the state last published
 	Log     DomainLog

@@ -70,6 +70,7 @@ type Run struct {
 	PausedAt time.Time     // zero: not paused
 	DrainBy  time.Time     // with draining: when it is cut off
 	Loading  bool          // its input is still being read
+	Sharing  int           // processes that spend from the same budgets, this one included; under 2: it is alone
 }
 
 // Counts are tasks by state and totals of the run.
@@ -125,6 +126,7 @@ type BudgetRow struct {
 	Account      string // of a credential
 	State        State
 	InFlight     int
+	Others       int // in flight in other processes that share it
 	Limit        int // zero: none known
 	Remaining    Remaining
 	Until        time.Time // zero: no cooldown

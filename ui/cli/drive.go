@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"dev.scrapetop/engine"
+	"dev.scrapetop/engine/lease"
+	"dev.scrapetop/engine/share"
 	"dev.scrapetop/storage"
 	"dev.scrapetop/ui/dashboard"
 )
@@ -34,6 +36,11 @@ func (a *app) drive(ctx context.Context, d drive) error {
 		}
 	}
 	d.cfg.Identity = optionsID(d.cfg)
+	if d.cfg.Transport == nil { // a simulated world has no other users
+		d.cfg.Share = func(hear func(lease.News)) (lease.Sharing, lease.News, error) {
+			return share.With(d.store.Path(), hear)
+		}
+	}
 	eng, err := engine.New(d.cfg, d.store, d.run)
 	if err != nil {
 		return broken("run %d cannot start: %w", d.run.ID, err)

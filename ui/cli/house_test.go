@@ -37,10 +37,12 @@ var arrows = map[string][]string{
 	"ui/widget":                  {"themes"},
 	"ui/keys":                    {"themes"},
 	"ui/heap":                    {},
-	"engine":                     {"engine/core", "engine/budget", "engine/frontier", "engine/limits", "engine/provider/...", "engine/record", "engine/source", "engine/transport", "engine/view", "storage"},
-	"engine/core":                {"engine/frontier", "engine/budget", "engine/limits", "engine/provider"},
+	"engine":                     {"engine/core", "engine/lease", "engine/budget", "engine/frontier", "engine/limits", "engine/provider/...", "engine/record", "engine/source", "engine/transport", "engine/view", "storage"},
+	"engine/core":                {"engine/lease", "engine/frontier", "engine/budget", "engine/limits", "engine/provider"},
 	"engine/frontier":            {"engine/budget", "engine/limits"},
 	"engine/budget":              {"engine/limits"},
+	"engine/lease":               {"engine/budget", "engine/limits"},
+	"engine/share":               {"engine/lease", "engine/budget"},
 	"engine/transport":           {"engine/provider/...", "engine/limits"},
 	"engine/provider":            {"engine/limits"},
 	"engine/provider/direct":     {"engine/provider", "engine/limits"},
@@ -58,7 +60,7 @@ var arrows = map[string][]string{
 }
 
 // clocks are the packages that may read the clock: everybody else is told the time.
-var clocks = []string{"engine", "engine/transport", "engine/simulator", "storage", "ui/dashboard", "ui/cli"}
+var clocks = []string{"engine", "engine/transport", "engine/simulator", "engine/share", "storage", "ui/dashboard", "ui/cli"}
 
 func TestImportsPointOneWay(t *testing.T) {
 	type listed struct {

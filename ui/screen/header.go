@@ -36,6 +36,9 @@ func (p *Picture) header(class Class) string {
 		if room-l.Cells() > len(elapsed)+len(" elapsed")+2 {
 			l.Gap(2).Text(themes.Text, elapsed+" elapsed")
 		}
+		if shared := widget.Thousands(int64(f.Run.Sharing)) + " processes"; f.Run.Sharing > 1 && room-l.Cells() > len(shared)+2 {
+			l.Gap(2).Text(themes.Warn, shared)
+		}
 	case Standard:
 		l.Gap(2).Text(themes.Text, number+" ")
 		state := 3 + widget.Width(mark.Word) + 1 + len(elapsed)

@@ -317,6 +317,9 @@ func (p *Picture) budgetDetail(w, h int) []string {
 		state.Text(themes.Dim, "   of account ").Text(themes.Text, b.Account)
 	}
 	lines = append(lines, state.String())
+	if n := p.Data.Frame.Run.Sharing; n > 1 {
+		lines = append(lines, row("shared").Text(themes.Text, "by "+widget.Thousands(int64(n))+" processes, the others have "+countIn(int64(b.Others), 9)+" in flight").String())
+	}
 	if hold(by) > 0 {
 		why, role := p.budgetWhy(b)
 		say("why", role, why)
