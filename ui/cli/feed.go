@@ -171,9 +171,14 @@ func (f *feeder) wait(ctx context.Context) error {
 }
 
 // run feeds the engine until the inputs and the sitemaps they name are read, or ctx ends. It reports input that could
-// not be read and returns only what stops a run: tasks that could not be stored.
-func (f *feeder) run(ctx context.Context, eng sink) error {
-	defer eng.FeedDone()
+// not be read and returns only what stops a run: tasks that could not be stored. Then the input has not ended: what was not
+// stored is left to resume.
+func (f *feeder) run(ctx context.Context, eng sink) (err error) {
+	defer func() {
+		if err == nil {
+			eng.FeedDone()
+		}
+	}()
 	defer f.stopReading()
 	maps := &sitemapQueue{seen: map[string]bool{}}
 	for _, s := range f.sitemaps {

@@ -189,8 +189,9 @@ func TestTasksThatCannotBeStoredStopTheFeed(t *testing.T) {
 	defer closeInputs(inputs)
 	f := &feeder{inputs: inputs, report: func(string) {}}
 	f.start(t.Context())
-	if err := f.run(t.Context(), &kitchen{refuse: storage.ErrDiskFull}); !errors.Is(err, storage.ErrDiskFull) {
-		t.Errorf("got %v", err)
+	k := &kitchen{refuse: storage.ErrDiskFull}
+	if err := f.run(t.Context(), k); !errors.Is(err, storage.ErrDiskFull) || k.done {
+		t.Errorf("got %v; the input is told to have ended: %v", err, k.done)
 	}
 }
 
