@@ -73,6 +73,9 @@ func (a *app) drive(ctx context.Context, d drive) error {
 		return usage("run %d is being driven by another process, watch it there", d.run.ID)
 	}
 	sum, untold := a.summarise(context.WithoutCancel(ctx), d, err)
+	if err != nil && sum.State == storage.RunFinished {
+		return broken("run %d is finished, and then: %w", d.run.ID, err)
+	}
 	if err != nil { // what the summary could not tell besides is of the same cause
 		return broken("run %d stopped: %w, once that is settled: scrapetop resume %d", d.run.ID, err, d.run.ID)
 	}

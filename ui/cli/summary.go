@@ -16,13 +16,13 @@ import (
 )
 
 // summarise prints the closing summary of a run on stdout. failed is why a run could not go on that may not
-// have been able to say so in the database.
+// have been able to say so in the database. One whose end is in the database is finished, whatever failed after that.
 func (a *app) summarise(ctx context.Context, d drive, failed error) (storage.Summary, error) {
 	sum, err := d.store.Summary(ctx, d.run.ID)
 	if err != nil {
 		return sum, broken("sum up run %d: %w", d.run.ID, err)
 	}
-	if failed != nil {
+	if failed != nil && sum.State != storage.RunFinished {
 		why := printable(failed.Error())
 		sum.State, sum.Reason = storage.RunFailed, &why
 	}
